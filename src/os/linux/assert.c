@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of the process on a programmer error: one line on standard error, then SIGABRT (so that a core file can be had).
+// The end of the process on a programmer error: one line on standard error, then SIGABRT (so that a core file can be
+// had).
 #include "base/assert.h"
 #include <stdio.h>
 #include <stdlib.h>
