@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A log directory (an entry of log.dirs): its lock, meta.properties, clean-shutdown marker, checkpoint files and
+// partition directories. Opened and closed by offloaded functions of the control core; the struct is shared by all
+// cores: after opening, everything but the failure flag is constant.
+#pragma once
+
+#include "os/os.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_dir_failure { LOG_DIR_OK, LOG_DIR_FAILED };
+struct log_dir {
+    char *path;
+    int index; // in log.dirs
+    int lock_file;
+    bool was_clean;
+    _Atomic int state;          // enum log_dir_failure
+    char failure_reason[256];   // written once by whoever set the state, before it is published
+    uint64_t reserve_bytes;     // below this much free space produce is refused (promise 15)
+    _Atomic bool below_reserve; // kept up to date by the checkpointer
+};
+
+// One line of a checkpoint file. The topic's text belongs to the entry list.
+struct checkpoint_entry {
+    char *topic;
+    int32_t partition;
+    int64_t offset;
+};
+struct checkpoint {
+    struct checkpoint_entry *entries;
+    size_t count;
+};
+// One partition directory found at opening.
+struct log_dir_partition {
+    char *topic;
+    int32_t partition;
+    int64_t recovery_point;   // 0: none
+    int64_t log_start_offset; // -1: none
+    int64_t high_watermark;   // -1: none
+};
+struct log_dir_open {
+    // in
+    const char *path;
+    int index;
+    int32_t broker_id;      // -1: whatever meta.properties says, else 0 is for the caller to choose
+    const char *cluster_id; // "" : whatever meta.properties says
+    // out
+    struct log_dir *dir;                  // NULL on error
+    char reason[512];                     // what was wrong and what to do
+    int32_t found_broker_id;              // -1: no meta.properties yet
+    char found_cluster_id[64];            // "": none yet
+    struct log_dir_partition *partitions; // log_dir_open_free() frees the list
+    size_t partition_count;
+};
+// Makes the directory if missing, locks it, checks meta.properties and names, finishes interrupted deletions (-delete
+// directories are removed), reads the checkpoints, reads and removes the clean-shutdown marker (and makes the removal
+// durable) before anything is loaded. Returns 0 or a negative errno (-EINVAL: something is not as it must be, see
+// reason; -EAGAIN: another process has it).
+int64_t log_dir_open_run(struct os_host *host, void *log_dir_open);
+void log_dir_open_free(struct log_dir_open *open);
+// meta.properties with version 0, written durably if it is missing or lacks an id. Returns 0 or a negative errno.
+int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker_id, const char *cluster_id);
+
+enum checkpoint_kind { CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START, CHECKPOINT_HIGH_WATERMARK, CHECKPOINT_CLEANER };
+// [any] Replaces the file durably: temporary file, fsync, rename, fsync of the directory. Returns 0 or a negative errno
+// (the directory has been failed then).
+int checkpoint_write(struct os_host *host, struct log_dir *dir, enum checkpoint_kind kind,
+                     const struct checkpoint *checkpoint);
+// [any] Missing or empty is no entries. A wrong count, version or field count: -EINVAL.
+int checkpoint_read(struct os_host *host, struct log_dir *dir, enum checkpoint_kind kind,
+                    struct checkpoint *checkpoint);
+void checkpoint_free(struct checkpoint *checkpoint);
+// [any] At the end of an orderly stop, after every log of the directory was closed. Unlocks and frees the directory
+// too.
+int log_dir_close(struct os_host *host, struct log_dir *dir, bool write_clean_marker);
+
+// [any] The directory is of no use any more (a failed fsync, EIO on a write). The first reason is kept. No more
+// acknowledgements from it.
+void log_dir_fail(struct log_dir *dir, const char *what, int error);
+static inline bool log_dir_is_failed(struct log_dir *dir) {
+    return atomic_load_explicit(&dir->state, memory_order_acquire) != LOG_DIR_OK;
+}
