@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// IncrementalAlterConfigs: sets, deletes, appends to or subtracts from single configuration keys.
+#pragma once
+
+#include "protocol/schema.h"
+
+// clang-format off
+//      key, first and last version, first flexible version
+#define INCREMENTAL_ALTER_CONFIGS_API 44, 0, 1, 1
+
+#define incremental_alter_configs_request_config_FIELDS(S, FIELD, LIST, ARRAY, STRUCT) \
+    FIELD(S, string, name,              0, ALL)                   \
+    FIELD(S, int8,   config_operation,  0, ALL)                   \
+    FIELD(S, string, value,             0, ALL, NULLABLE(0, ALL))
+
+#define incremental_alter_configs_request_resource_FIELDS(S, FIELD, LIST, ARRAY, STRUCT) \
+    FIELD(S, int8,                                     resource_type,  0, ALL) \
+    FIELD(S, string,                                   resource_name,  0, ALL) \
+    ARRAY(S, incremental_alter_configs_request_config, configs,        0, ALL)
+
+#define incremental_alter_configs_request_FIELDS(S, FIELD, LIST, ARRAY, STRUCT) \
+    ARRAY(S, incremental_alter_configs_request_resource, resources,      0, ALL) \
+    FIELD(S, bool,                                       validate_only,  0, ALL)
+
+#define incremental_alter_configs_response_resource_FIELDS(S, FIELD, LIST, ARRAY, STRUCT) \
+    FIELD(S, int16,  error_code,     0, ALL)                   \
+    FIELD(S, string, error_message,  0, ALL, NULLABLE(0, ALL)) \
+    FIELD(S, int8,   resource_type,  0, ALL)                   \
+    FIELD(S, string, resource_name,  0, ALL)
+
+#define incremental_alter_configs_response_FIELDS(S, FIELD, LIST, ARRAY, STRUCT) \
+    FIELD(S, int32,                                       throttle_time_ms,  0, ALL) \
+    ARRAY(S, incremental_alter_configs_response_resource, responses,         0, ALL)
+
+#define INCREMENTAL_ALTER_CONFIGS_STRUCTS(NESTED, MESSAGE) \
+    NESTED(incremental_alter_configs_request_config)                                                                        \
+    NESTED(incremental_alter_configs_request_resource)                                                                      \
+    MESSAGE(incremental_alter_configs_request, "IncrementalAlterConfigsRequest", REQUEST, INCREMENTAL_ALTER_CONFIGS_API)    \
+    NESTED(incremental_alter_configs_response_resource)                                                                     \
+    MESSAGE(incremental_alter_configs_response, "IncrementalAlterConfigsResponse", RESPONSE, INCREMENTAL_ALTER_CONFIGS_API)
+// clang-format on
+
+INCREMENTAL_ALTER_CONFIGS_STRUCTS(SCHEMA_DECLARE_NESTED, SCHEMA_DECLARE_MESSAGE)
