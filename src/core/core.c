@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include <stdlib.h>
 
+enum { CORE_BUFFERS_KEPT_BYTES = 16 * 1024 * 1024 };
 enum { CORE_RING_DEPTH = 1024, CORE_FLOWS_A_TURN_MAX = 256, CORE_MESSAGES_A_TURN_MAX = 1024 };
 
 static struct core *core_create(struct core_set *set, int id, int *error) {
@@ -26,6 +27,7 @@ static struct core *core_create(struct core_set *set, int id, int *error) {
     core->now_ns = os_now_ns(core->os);
     core->hash_seed = os_random(core->os);
     list_init(&core->run_queue);
+    buffers_init(&core->buffers, CORE_BUFFERS_KEPT_BYTES);
     timer_wheel_init(&core->timers, core_now_ms(core));
     return core;
 }
@@ -61,6 +63,7 @@ struct core_set *core_set_create(struct os_host *host, int data_cores, int *erro
 void core_set_destroy(struct core_set *set) {
     for (int id = 0; id < set->count; id++) {
         if (set->cores[id]) os_destroy(set->cores[id]->os);
+        if (set->cores[id]) buffers_free(&set->cores[id]->buffers);
         free(set->cores[id]);
         for (int to = 0; to < set->count; to++)
             free(set->queues[id][to]);

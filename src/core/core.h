@@ -9,6 +9,7 @@
 // core_set_create/destroy (before and after the threads run).
 #pragma once
 
+#include "core/buffers.h"
 #include "core/flow.h"
 #include "core/message.h"
 #include "core/timer.h"
@@ -41,6 +42,9 @@ struct core {
     bool stopping;      // the loop ends when nothing is left to do in this turn
     uint64_t doorbells; // bit for each core that got a message in this turn
     struct flow_stats stats[FLOW_STATS_SLOTS];
+    struct buffers buffers;
+    uint32_t lines_in_flight; // line.h
+    uint64_t lines_dropped;
     // Written every turn and read by other threads: a core that hangs is seen
     // from outside.
     _Alignas(64) _Atomic uint64_t heartbeat_ns;

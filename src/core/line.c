@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats on the core where the event happened and prints on the control core.
+#include "core/line.h"
+#include "base/text.h"
+#include "core/core.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LINE_BYTES = 1024, LINES_IN_FLIGHT_MAX = 1000 };
+
+struct line_message {
+    struct message message;
+    int from;
+    struct text text;
+    char memory[LINE_BYTES];
+};
+
+// Civil date from days since 1970-01-01 (proleptic Gregorian), so that no libc clock or time zone is needed: log times
+// are UTC.
+static void add_time(struct text *text, int64_t wall_ms) {
+    int64_t days = wall_ms / 86400000, ms = wall_ms % 86400000;
+    int64_t z = days + 719468, era = z / 146097, day_of_era = z - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t shifted_month = (5 * day_of_year + 2) / 153;
+    int64_t day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+    int64_t year = year_of_era + era * 400 + (month <= 2);
+    text_addf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03d", (int)year, (int)month, (int)day, (int)(ms / 3600000),
+              (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000));
+}
+
+static void line_return(struct core *core, struct message *message) {
+    ASSERT(core->lines_in_flight > 0);
+    core->lines_in_flight--;
+    free(container_of(message, struct line_message, message));
+}
+
+static void line_print(struct core *core, struct message *message) {
+    struct line_message *m = container_of(message, struct line_message, message);
+    os_print_error(core->host, m->text.data, m->text.size);
+    core_send(core, m->from, message, line_return);
+}
+
+void line(struct core *core, enum line_level level, const char *area, const char *subject, const char *event,
+          const char *details, ...) {
+    if (core->lines_in_flight >= LINES_IN_FLIGHT_MAX) {
+        core->lines_dropped++;
+        return;
+    }
+    static const char *const levels[] = {"INFO ", "WARN ", "ERROR"};
+    struct line_message *m = malloc(sizeof *m);
+    ASSERT(m != NULL);
+    m->from = core->id;
+    m->text = TEXT_IN(m->memory);
+    struct text *text = &m->text;
+    add_time(text, core_wall_ms(core));
+    text_addf(text, " %s %s core=%d", levels[level], area, core->id);
+    if (subject[0]) text_addf(text, " %s", subject);
+    text_addf(text, " %s", event);
+    if (core->lines_dropped > 0) text_addf(text, " lines_dropped=%llu", (unsigned long long)core->lines_dropped);
+    core->lines_dropped = 0;
+    if (details[0]) text_addf(text, " ");
+    char formatted[LINE_BYTES / 2];
+    va_list arguments;
+    va_start(arguments, details);
+    vsnprintf(formatted, sizeof formatted, details, arguments);
+    va_end(arguments);
+    text_add(text, str_of(formatted));
+    if (text->truncated || text->size == text->capacity - 1) text->size = text->capacity - 2;
+    text->data[text->size++] = '\n';
+    text->data[text->size] = '\0';
+    core->lines_in_flight++;
+    core_send(core, core_control(core->set)->id, &m->message, line_print);
+}

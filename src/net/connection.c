@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a connection: opened, two flows (reader, writer), closed when both have ended and no request is left.
+//
+// Closing can be asked for at any moment and by anybody: it shuts the socket down, so that operations in flight
+// complete, stops both flows and the flows of the requests in progress. Answers that come later are dropped.
+#include "net/connection.h"
+#include "base/text.h"
+#include "core/line.h"
+#include <stdlib.h>
+
+void net_init(struct net *net, struct core *core, const struct net_handler *handler, const struct net_limits *limits) {
+    *net = (struct net){.core = core, .handler = *handler, .limits = *limits};
+    budget_init(&net->budget, limits->budget_bytes);
+    list_init(&net->connections);
+}
+
+// A connection is closed as idle only when nothing is in flight (trap 45).
+static void connection_idle(struct timer *timer) {
+    struct connection *c = container_of(timer, struct connection, idle_timer);
+    struct core *core = c->net->core;
+    uint64_t idle_ms = core_now_ms(core) - c->active_ms, idle_ms_max = c->net->limits.idle_ms_max;
+    if (idle_ms >= idle_ms_max && c->request_count == 0 && !c->incoming) {
+        connection_close(c, NULL);
+        return;
+    }
+    core_timer_set(core, timer, idle_ms >= idle_ms_max ? idle_ms_max : idle_ms_max - idle_ms);
+}
+
+void connection_open(struct net *net, int socket, const struct os_address *peer, const char *listener_name) {
+    if (net->closing || net->connection_count >= net->limits.connections_max) {
+        if (!net->closing) line(net->core, LINE_WARN, "net", peer->text, "refused", "reason=\"too many connections\"");
+        os_close(net->core->host, socket);
+        return;
+    }
+    struct connection *c = calloc(1, sizeof *c);
+    ASSERT(c != NULL);
+    c->net = net;
+    c->socket = socket;
+    c->peer = *peer;
+    c->listener_name = listener_name;
+    c->active_ms = core_now_ms(net->core);
+    list_init(&c->link);
+    list_init(&c->requests);
+    list_push_back(&net->connections, &c->link);
+    net->connection_count++;
+    timer_init(&c->idle_timer, connection_idle);
+    if (net->limits.idle_ms_max > 0) core_timer_set(net->core, &c->idle_timer, net->limits.idle_ms_max);
+    connection_reader_start(c);
+    connection_writer_start(c);
+}
+
+static void connection_tell(struct connection *c, const char *reason) {
+    if (c->told || !reason) return;
+    c->told = true;
+    char subject[96];
+    struct text text = TEXT_IN(subject);
+    text_addf(&text, "%s:%u", c->peer.text, c->peer.port);
+    line(c->net->core, LINE_INFO, "net", subject, "closed", "listener=%s reason=\"%s\"", c->listener_name, reason);
+}
+
+void connection_close(struct connection *c, const char *reason) {
+    connection_tell(c, reason);
+    if (c->closing) return;
+    c->closing = true;
+    os_shutdown(c->net->core->os, c->socket);
+    LIST_FOREACH (link, &c->requests) {
+        struct request *request = container_of(link, struct request, link);
+        if (request->flow) flow_stop(request->flow);
+    }
+    flow_stop(&c->reader);
+    flow_stop(&c->writer);
+}
+
+void connection_free(struct connection *c) {
+    ASSERT(c->closing && !flow_is_active(&c->reader) && c->request_count == 0 && !c->incoming);
+    ASSERT(!c->receive.in_flight && !c->send.op.in_flight);
+    struct net *net = c->net;
+    core_timer_cancel(net->core, &c->idle_timer);
+    os_close(net->core->host, c->socket);
+    if (c->buffer) buffer_give(&net->core->buffers, c->buffer, c->buffer_size);
+    list_remove(&c->link);
+    ASSERT(net->connection_count > 0);
+    net->connection_count--;
+    free(c);
+    if (net->closing && net->connection_count == 0 && net->close_flow) flow_wake(net->close_flow);
+}
+
+void net_close_all(struct net *net, struct flow *flow) {
+    net->closing = true;
+    net->close_flow = flow;
+    LIST_FOREACH_SAFE (link, &net->connections) {
+        connection_close(container_of(link, struct connection, link), NULL);
+    }
+    if (net->connection_count == 0 && flow) flow_wake(flow);
+}
+
+struct request *request_create(struct connection *c, uint32_t frame_size) {
+    struct request *request = calloc(1, sizeof *request);
+    ASSERT(request != NULL);
+    list_init(&request->link);
+    request->connection = c;
+    request->core = c->net->core;
+    arena_init(&request->arena, c->net->limits.arena_bytes_max);
+    request->frame = buffer_take(&c->net->core->buffers, frame_size);
+    request->frame_size = frame_size;
+    return request;
+}
+
+void request_drop_frame(struct request *request) {
+    if (!request->frame) return;
+    struct net *net = request->connection->net;
+    buffer_give(&net->core->buffers, request->frame, request->frame_size);
+    budget_return(&net->budget, request->frame_size);
+    request->frame = NULL;
+}
+
+void request_end(struct request *request) {
+    ASSERT(!list_is_linked(&request->link));
+    if (request->sent) request->sent(request);
+    request_drop_frame(request);
+    arena_drop(&request->arena);
+    free(request);
+}
+
+const struct os_address *request_peer(const struct request *request) {
+    return &request->connection->peer;
+}
+bool request_is_orphan(const struct request *request) {
+    return request->connection->closing;
+}
+
+void request_finish(struct request *request, const struct os_slice *slices, size_t count,
+                    void (*sent)(struct request *request)) {
+    ASSERT(!request->finished);
+    request->finished = true;
+    request->flow = NULL;
+    request->slices = slices;
+    request->slice_count = count;
+    request->sent = sent;
+    flow_wake(&request->connection->writer);
+}
+
+void request_close(struct request *request, const char *reason) {
+    struct connection *c = request->connection;
+    if (!c->told) {
+        char subject[96];
+        struct text text = TEXT_IN(subject);
+        text_addf(&text, "%s:%u", c->peer.text, c->peer.port);
+        line(request->core, LINE_INFO, "net", subject, "closed", "listener=%s api_key=%d api_version=%d reason=\"%s\"",
+             c->listener_name, request->api_key, request->api_version, reason);
+        c->told = true;
+    }
+    request->flow = NULL;
+    connection_close(c, reason);
+    request_finish(request, NULL, 0, NULL);
+}

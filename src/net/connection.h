@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client connection, as the files of net/ see it.
+#pragma once
+
+#include "net/net.h"
+
+enum { CONNECTION_BUFFER_MIN_BYTES = 4096, CONNECTION_BUFFER_MAX_BYTES = 65536 };
+enum { CONNECTION_REQUESTS_MAX = 128, CONNECTION_SLICES_A_SEND = 64 };
+
+struct connection {
+    struct list link; // in the net's list
+    struct net *net;
+    int socket;
+    struct os_address peer;
+    const char *listener_name;
+    bool closing;
+    bool told; // the reason has been logged
+    struct timer idle_timer;
+    uint64_t active_ms; // of the last byte or answer
+
+    // reader.c
+    struct flow reader;
+    struct os_op receive;
+    uint8_t *buffer; // received and not yet taken: [begin, end)
+    uint32_t buffer_size, begin, end;
+    struct request *incoming; // its frame is being received
+    uint32_t incoming_have;
+    bool receiving_frame; // the receive in flight goes into the frame, not into the buffer
+    struct budget_claim claim;
+    bool receive_pending; // started, and its result not taken yet
+    bool end_of_stream;
+
+    // writer.c
+    struct flow writer;
+    struct os_send send;
+    struct os_slice slices[CONNECTION_SLICES_A_SEND];
+    size_t sending; // requests that the send in flight covers
+
+    struct list requests; // in order of arrival
+    uint32_t request_count;
+    uint32_t exclusive_count; // those that do not overlap
+};
+
+// Begins a connection on the core of `net`, which takes over the socket.
+void connection_open(struct net *net, int socket, const struct os_address *peer, const char *listener_name);
+// Ends it as soon as what is in flight has come back. reason NULL: the peer closed it, nothing is logged.
+void connection_close(struct connection *c, const char *reason);
+// The writer's last act: it ends after the reader and after the last request.
+void connection_free(struct connection *c);
+void connection_reader_start(struct connection *c);
+void connection_writer_start(struct connection *c);
+// Made by the reader; ended by the writer (or with the connection).
+struct request *request_create(struct connection *c, uint32_t frame_size);
+void request_end(struct request *request);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listening socket: accepts one connection after the other and hands each to the data core that has the fewest.
+//
+// Out of descriptors (EMFILE, ENFILE) or memory: accepting pauses for a while instead of spinning; those that are
+// connected are not affected.
+#include "core/line.h"
+#include "net/connection.h"
+#include "tailrace/error.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum { ACCEPT_PAUSE_MS = 100 };
+
+#define LISTENER_STEPS(STEP)                                                                                           \
+    STEP(listener, accept) STEP(listener, hand_over) STEP(listener, pause) STEP(listener, release)
+FLOW_DEFINE(listener, LISTENER_STEPS)
+
+struct net_listener {
+    struct flow flow;
+    struct core *core;
+    struct net_listener_options options;
+    int socket;
+    struct flow_op accept;
+    struct os_address peer;
+    struct flow_timer pause;
+    uint64_t dealt[CORES_MAX]; // connections given to each core, to deal evenly
+    struct flow *close_flow;
+    bool *close_done;
+};
+
+// A new connection on its way to its core.
+struct adoption {
+    struct message message;
+    struct net *net;
+    int socket;
+    struct os_address peer;
+    const char *listener_name;
+};
+
+static struct net_listener *self(struct flow *flow) {
+    return container_of(flow, struct net_listener, flow);
+}
+
+struct net_listener *net_listen(struct core *core, const struct net_listener_options *options, struct os_address *bound,
+                                int *error) {
+    int socket = os_listen(core->os, options->address, options->port, options->backlog, bound);
+    if (socket < 0) {
+        *error = socket;
+        return NULL;
+    }
+    struct net_listener *listener = calloc(1, sizeof *listener);
+    ASSERT(listener != NULL);
+    listener->core = core;
+    listener->options = *options;
+    listener->socket = socket;
+    flow_op_init(&listener->accept, &listener->flow);
+    flow_start(&listener->flow, &listener_flow, core);
+    return listener;
+}
+
+void net_listener_close(struct net_listener *listener, struct flow *flow, bool *done) {
+    listener->close_flow = flow;
+    listener->close_done = done;
+    os_shutdown(listener->core->os, listener->socket);
+    flow_stop(&listener->flow);
+}
+
+static flow_next listener_step_accept(struct flow *flow) {
+    struct net_listener *listener = self(flow);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_NONE);
+    os_accept_start(listener->core->os, &listener->accept.op, listener->socket, &listener->peer);
+    return FLOW_NEXT;
+}
+
+static void adopt(struct core *core, struct message *message) {
+    struct adoption *adoption = container_of(message, struct adoption, message);
+    ASSERT(adoption->net->core == core);
+    connection_open(adoption->net, adoption->socket, &adoption->peer, adoption->listener_name);
+    free(adoption);
+}
+
+static int listener_choose(struct net_listener *listener) {
+    int best = 0;
+    for (int i = 1; i < listener->options.net_count; i++) {
+        if (listener->dealt[i] < listener->dealt[best]) best = i;
+    }
+    listener->dealt[best]++;
+    return best;
+}
+
+static flow_next listener_step_hand_over(struct flow *flow) {
+    struct net_listener *listener = self(flow);
+    if (listener->accept.op.in_flight) return FLOW_WAIT;
+    int64_t socket = listener->accept.op.result;
+    if (socket < 0 && flow->stop) return FLOW_DONE(flow, KAFKA_NONE);
+    if (socket == -ECONNABORTED || socket == -EINTR || socket == -EAGAIN) return FLOW_GOTO(listener, accept);
+    if (socket < 0) {
+        line(listener->core, LINE_WARN, "net", listener->options.name, "accept_paused", "error=\"%s\" pause_ms=%d",
+             os_error_text((int)socket), ACCEPT_PAUSE_MS);
+        flow_timer_set(&listener->pause, flow, ACCEPT_PAUSE_MS);
+        return FLOW_GOTO(listener, pause);
+    }
+    struct adoption *adoption = calloc(1, sizeof *adoption);
+    ASSERT(adoption != NULL);
+    adoption->net = listener->options.nets[listener_choose(listener)];
+    adoption->socket = (int)socket;
+    adoption->peer = listener->peer;
+    adoption->listener_name = listener->options.name;
+    core_send(listener->core, adoption->net->core->id, &adoption->message, adopt);
+    return FLOW_GOTO(listener, accept);
+}
+
+static flow_next listener_step_pause(struct flow *flow) {
+    struct net_listener *listener = self(flow);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_NONE);
+    return listener->pause.fired ? FLOW_GOTO(listener, accept) : FLOW_WAIT;
+}
+
+static flow_next listener_step_release(struct flow *flow) {
+    struct net_listener *listener = self(flow);
+    flow_timer_cancel(&listener->pause);
+    os_close(listener->core->host, listener->socket);
+    *listener->close_done = true;
+    flow_wake(listener->close_flow);
+    free(listener);
+    return FLOW_END;
+}

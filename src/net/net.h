@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Client connections: listeners, framing, requests in order, responses in order. What a request means is the handler's
+// business.
+//
+//   accept (listener.c, first data core) -> adopt (connection.c, the core with the fewest connections)
+//   reader.c: length -> budget -> frame -> order -> handler        writer.c: finished requests, in order of arrival, to
+//   the socket
+//
+// One request of a connection is in progress at a time, except that requests of an overlapping kind (Produce) may
+// follow one another before the earlier ones are answered. Everything of a connection happens on its core.
+#pragma once
+
+#include "base/arena.h"
+#include "core/buffers.h"
+#include "core/core.h"
+#include "os/os.h"
+
+struct connection;
+struct request;
+
+struct net_handler {
+    // Takes the request: sooner or later it calls request_finish() or request_close(), on the request's core. Must not
+    // block.
+    void (*handle)(struct core *core, struct request *request);
+    // Whether a request with this API key may be handled before earlier ones of the same kind are answered.
+    bool (*overlaps)(int16_t api_key);
+};
+struct net_limits {
+    uint32_t frame_bytes_max; // socket.request.max.bytes
+    size_t budget_bytes;      // frames that this core may hold
+    size_t arena_bytes_max;   // of one request, beside its frame
+    uint32_t connections_max; // of this core
+    uint64_t idle_ms_max;     // connections.max.idle.ms
+    int socket_backlog;
+};
+// Per core.
+struct net {
+    struct core *core;
+    struct net_handler handler;
+    struct net_limits limits;
+    struct budget budget;
+    struct list connections;
+    uint32_t connection_count;
+    bool closing;
+    struct flow *close_flow;
+};
+void net_init(struct net *net, struct core *core, const struct net_handler *handler, const struct net_limits *limits);
+// Closes every connection; requests in progress end first. Wakes the flow when none is left (look at connection_count).
+void net_close_all(struct net *net, struct flow *flow);
+
+// A request lives from its frame's arrival until its response has been sent or dropped.
+struct request {
+    struct list link; // in the connection's list, in order of arrival
+    struct connection *connection;
+    struct core *core;
+    struct arena arena; // dropped at the end
+    uint8_t *frame;     // what followed the length; given back at the end or by request_drop_frame()
+    uint32_t frame_size;
+    bool overlaps;
+    // From the header; the handler fills them.
+    int16_t api_key;
+    int16_t api_version;
+    int32_t correlation_id;
+    struct str client_id; // points into the frame
+    // Stopped (flow_stop) when the connection closes; NULL if nothing waits on this core.
+    struct flow *flow;
+    // The response.
+    bool finished;
+    const struct os_slice *slices;
+    size_t slice_count;
+    void (*sent)(struct request *request); // gives back what the slices hold; called before the arena is dropped
+    void *context;                         // the handler's
+};
+// The response, complete with length and header, in slices that stay until sent() (their array too). No slices: nothing
+// is sent (acks=0).
+void request_finish(struct request *request, const struct os_slice *slices, size_t count,
+                    void (*sent)(struct request *request));
+// Closes the connection without an answer, with one log line that gives the reason (static text) and the request's key
+// and version.
+void request_close(struct request *request, const char *reason);
+// The frame's bytes are not needed any more (no view into it is used later).
+void request_drop_frame(struct request *request);
+const struct os_address *request_peer(const struct request *request);
+bool request_is_orphan(const struct request *request); // its connection is closing: the answer will be dropped
+
+// A listening socket: accepts on the core that opened it and deals connections out to the data cores.
+struct net_listener;
+struct net_listener_options {
+    const char *name; // "PLAINTEXT"
+    const char *address;
+    uint16_t port;
+    int backlog;
+    struct net **nets; // of the data cores
+    int net_count;
+};
+// On the core that will accept. NULL and *error (a negative errno) if it cannot listen. *bound gets the address in use.
+struct net_listener *net_listen(struct core *core, const struct net_listener_options *options, struct os_address *bound,
+                                int *error);
+// Stops accepting; wakes the flow when the listener is closed and freed (then *done is true).
+void net_listener_close(struct net_listener *listener, struct flow *flow, bool *done);
