@@ -19,7 +19,7 @@
 //   re-checks its condition, since two wakes may be one and a
 //                              wake may come for another reason (the stop flag)
 //   FLOW_DONE(flow, error)     the last step, whatever the present one is;
-//   flow->error is kept (KAFKA_NONE or a Kafka error code)
+//   flow->error is kept (KAFKA_ERROR_NONE or a Kafka error code)
 // The last step is always called `release`: it runs exactly once on every path,
 // gives back everything (it may free the object that the flow is embedded in),
 // and returns FLOW_END. No other step returns FLOW_END.
@@ -96,7 +96,7 @@ static inline flow_next FLOW_DONE(struct flow *flow, int16_t error) {
     STEPS(FLOW_DECLARE_STEP)                                                                                           \
     enum { STEPS(FLOW_INDEX_STEP) name##_step_count };                                                                 \
     _Static_assert(name##_at_release == name##_step_count - 1, "the last step is release");                            \
-    _Static_assert(name##_step_count <= FLOW_STEPS_MAX, "too many steps");                                             \
+    _Static_assert((int)name##_step_count <= (int)FLOW_STEPS_MAX, "too many steps");                                   \
     static const struct flow_step name##_steps[] = {STEPS(FLOW_ROW_STEP)};                                             \
     static const struct flow_type name##_flow = {#name, name##_steps, name##_step_count, slot};
 #define FLOW_DEFINE(name, STEPS) FLOW_DEFINE_COUNTED(name, STEPS, FLOW_STATS_NONE)

@@ -67,7 +67,7 @@ void net_listener_close(struct net_listener *listener, struct flow *flow, bool *
 
 static flow_next listener_step_accept(struct flow *flow) {
     struct net_listener *listener = self(flow);
-    if (flow->stop) return FLOW_DONE(flow, KAFKA_NONE);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     os_accept_start(listener->core->os, &listener->accept.op, listener->socket, &listener->peer);
     return FLOW_NEXT;
 }
@@ -92,7 +92,7 @@ static flow_next listener_step_hand_over(struct flow *flow) {
     struct net_listener *listener = self(flow);
     if (listener->accept.op.in_flight) return FLOW_WAIT;
     int64_t socket = listener->accept.op.result;
-    if (socket < 0 && flow->stop) return FLOW_DONE(flow, KAFKA_NONE);
+    if (socket < 0 && flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     if (socket == -ECONNABORTED || socket == -EINTR || socket == -EAGAIN) return FLOW_GOTO(listener, accept);
     if (socket < 0) {
         line(listener->core, LINE_WARN, "net", listener->options.name, "accept_paused", "error=\"%s\" pause_ms=%d",
@@ -112,7 +112,7 @@ static flow_next listener_step_hand_over(struct flow *flow) {
 
 static flow_next listener_step_pause(struct flow *flow) {
     struct net_listener *listener = self(flow);
-    if (flow->stop) return FLOW_DONE(flow, KAFKA_NONE);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     return listener->pause.fired ? FLOW_GOTO(listener, accept) : FLOW_WAIT;
 }
 

@@ -95,7 +95,7 @@ static bool reader_must_end(struct connection *c) {
     return c->closing;
 }
 static flow_next reader_end(struct connection *c) {
-    return c->receive.in_flight ? FLOW_WAIT : FLOW_DONE(&c->reader, KAFKA_NONE);
+    return c->receive.in_flight ? FLOW_WAIT : FLOW_DONE(&c->reader, KAFKA_ERROR_NONE);
 }
 
 static flow_next reader_step_length(struct flow *flow) {

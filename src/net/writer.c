@@ -88,7 +88,7 @@ static flow_next writer_step_drain(struct flow *flow) {
     }
     // The reader may still hand over one more request before it sees that the connection is closing.
     if (c->request_count > 0 || flow_is_active(&c->reader)) return FLOW_WAIT;
-    return FLOW_DONE(flow, KAFKA_NONE);
+    return FLOW_DONE(flow, KAFKA_ERROR_NONE);
 }
 
 static flow_next writer_step_release(struct flow *flow) {
