@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's host, and the little that it says and does by itself: standard error, the names of errors, the exit.
+#include "os/linux/host.h"
+#include "os/linux/engine.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static int host_take_signals(void) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    int rc = sigaction(SIGPIPE, &ignore, NULL);
+    ASSERT(rc == 0);
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    rc = pthread_sigmask(SIG_BLOCK, &stop, NULL); // threads made from here on inherit it
+    ASSERT(rc == 0);
+    return signalfd(-1, &stop, SFD_CLOEXEC); // blocking: the ring waits by poll
+}
+
+struct os_host *os_host_create(void) {
+    struct os_host *host = calloc(1, sizeof *host);
+    ASSERT(host != NULL);
+    pthread_mutex_init(&host->lock, NULL);
+    pthread_cond_init(&host->work, NULL);
+    host->signal_fd = host_take_signals(); // below 0: os_signal_start tells
+    return host;
+}
+
+void os_host_destroy(struct os_host *host) {
+    offload_stop(host);
+    ASSERT(!host->jobs.first);
+    if (host->signal_fd >= 0) close(host->signal_fd);
+    pthread_cond_destroy(&host->work);
+    pthread_mutex_destroy(&host->lock);
+    free(host);
+}
+
+void os_print_error(struct os_host *host, const char *text, size_t size) {
+    (void)host;
+    while (size > 0) {
+        ssize_t n = write(STDERR_FILENO, text, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return; // nobody listens
+        text += n;
+        size -= (size_t)n;
+    }
+}
+
+const char *os_error_text(int error) {
+    const char *text = strerrordesc_np(error < 0 ? -error : error);
+    return text ? text : "unknown error";
+}
+
+_Noreturn void os_exit(struct os_host *host, int status) {
+    (void)host;
+    _exit(status);
+}
