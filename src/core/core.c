@@ -3,8 +3,9 @@
 //
 // Going to sleep and being woken: the receiver sets `sleeping`, then looks at
 // its queues once more; a sender publishes its message, then looks at
-// `sleeping` (both sequentially consistent). So either the receiver sees the
-// message or the sender sees the flag and rings.
+// `sleeping`. Both touch the flag with a read-modify-write, so one of them comes
+// first: either the sender's, and then the receiver sees the message, or the
+// receiver's, and then the sender sees the flag and rings.
 #include "core/core.h"
 #include <stdlib.h>
 
@@ -122,8 +123,7 @@ static bool core_publish(struct core *core) {
         }
         if (to == core->id) continue;
         struct core *receiver = core->set->cores[to];
-        atomic_thread_fence(memory_order_seq_cst);
-        if (atomic_load_explicit(&receiver->sleeping, memory_order_relaxed)) os_ring_doorbell(receiver->os);
+        if (atomic_fetch_or_explicit(&receiver->sleeping, 0, memory_order_acq_rel)) os_ring_doorbell(receiver->os);
     }
     return left;
 }
@@ -166,8 +166,7 @@ static void core_sleep(struct core *core, bool overflow_left) {
         if (deadline_ns <= core->now_ns) deadline_ns = 0;
     }
     if (deadline_ns != 0) {
-        atomic_store_explicit(&core->sleeping, 1, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);
+        (void)atomic_exchange_explicit(&core->sleeping, 1, memory_order_acq_rel);
         if (core_has_messages(core)) deadline_ns = 0;
     }
     os_wait(core->os, deadline_ns);

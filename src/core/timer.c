@@ -2,13 +2,13 @@
 // Level 0 has a slot for each of the next 64 ms, level n a slot for 64^n ms. A
 // timer sits on the level of the highest group of 6 bits in which its deadline
 // differs from now; when the clock enters a slot of a higher level, its timers
-// move down. Beyond 64^7 ms (139 years) a timer waits in the last slot and is
-// placed again.
+// move down. The levels together count to 2^48 ms (8,900 years): a later deadline
+// is never reached, and waits at the end.
 #include "core/timer.h"
 #include "base/assert.h"
 
 enum { SLOT_BITS = 6 };
-static const uint64_t TIMER_HORIZON_MS = (1ull << (SLOT_BITS * TIMER_LEVELS)) - 1;
+static const uint64_t TIMER_END_MS = (1ull << (SLOT_BITS * TIMER_LEVELS)) - 1;
 
 void timer_wheel_init(struct timer_wheel *wheel, uint64_t now_ms) {
     wheel->now_ms = now_ms;
@@ -26,9 +26,9 @@ static unsigned slot_of(uint64_t time_ms, int level) {
 
 static void timer_place(struct timer_wheel *wheel, struct timer *timer) {
     uint64_t due = timer->deadline_ms > wheel->now_ms ? timer->deadline_ms : wheel->now_ms + 1;
-    if ((due ^ wheel->now_ms) > TIMER_HORIZON_MS) due = wheel->now_ms | TIMER_HORIZON_MS;
-    uint64_t differing = due ^ wheel->now_ms;
-    int level = differing == 0 ? 0 : (63 - __builtin_clzll(differing)) / SLOT_BITS;
+    if (due > TIMER_END_MS) due = TIMER_END_MS;
+    ASSERT(due > wheel->now_ms);
+    int level = (63 - __builtin_clzll(due ^ wheel->now_ms)) / SLOT_BITS;
     ASSERT(level < TIMER_LEVELS);
     unsigned slot = slot_of(due, level);
     list_push_back(&wheel->slots[level][slot], &timer->link);
@@ -90,7 +90,6 @@ static void wheel_step(struct timer_wheel *wheel, uint64_t to_ms, struct list *d
 }
 
 uint64_t timer_wheel_next_ms(const struct timer_wheel *wheel) {
-    if (wheel->count == 0) return UINT64_MAX;
     for (int level = 0; level < TIMER_LEVELS; level++) {
         if (wheel->occupied[level] == 0) continue;
         unsigned now_slot = slot_of(wheel->now_ms, level);
@@ -102,10 +101,11 @@ uint64_t timer_wheel_next_ms(const struct timer_wheel *wheel) {
         uint64_t turn = wheel->now_ms >> (SLOT_BITS * (level + 1)) << (SLOT_BITS * (level + 1));
         return turn + ((uint64_t)slot << (SLOT_BITS * level));
     }
-    UNREACHABLE();
+    return UINT64_MAX; // nothing is set but perhaps timers that are firing just now
 }
 
 void timer_wheel_advance(struct timer_wheel *wheel, uint64_t now_ms) {
+    ASSERT(now_ms < TIMER_END_MS);
     struct list due;
     list_init(&due);
     while (wheel->now_ms < now_ms) {

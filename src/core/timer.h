@@ -14,7 +14,7 @@ struct timer {
     uint64_t deadline_ms;              // on the core's monotonic clock
     void (*fire)(struct timer *timer); // may set the timer again
 };
-enum { TIMER_LEVELS = 7, TIMER_SLOTS = 64 };
+enum { TIMER_LEVELS = 8, TIMER_SLOTS = 64 };
 struct timer_wheel {
     uint64_t now_ms; // everything due at or before it has fired
     uint64_t count;
