@@ -53,7 +53,7 @@ def check_topic(topic, expected, rows, ends):
         sent_key, _, _, sent_timestamp_ms, _ = topic.records[index]
         if topic.timestamps_known and timestamp_ms != sent_timestamp_ms:
             complaints.append(f"{where}: timestamp {timestamp_ms}, sent {sent_timestamp_ms}")
-        if sent_key != key:
+        if (sent_key or None) != (key or None):  # the digest tells null from empty
             complaints.append(f"{where}: key {key!r}, sent {sent_key!r}")
         order = key if topic.keyed else partition
         if index < last_index.get(order, -1):

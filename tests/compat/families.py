@@ -64,10 +64,11 @@ class Family:
     """One client family; `assignors` are the names that --assignor of its program takes."""
 
     def __init__(self, name, version, provide, codecs=ALL_CODECS, assignors=("range", "roundrobin"), static=True, murmur2=True,
-                 null_pair=True):
+                 null_pair=True, blurs_empty=False):
         self.name, self.version, self.codecs, self.assignors, self.static = name, version, codecs, assignors, static
         self.murmur2 = murmur2  # partitions keys as Java does
         self.null_pair = null_pair  # sends a record with neither key nor value
+        self.blurs_empty = blurs_empty  # reads an empty key or value as null
         self._provide, self._command = provide, None
 
     def provide(self):
@@ -85,7 +86,7 @@ FAMILIES = {family.name: family for family in (
     Family("java44", "kafka-clients 4.4.0", lambda: provide_java("4.4.0"), assignors=("range", "roundrobin", "cooperative-sticky")),
     Family("franz", "franz-go 1.22.3", lambda: provide_go("franz"), assignors=("range", "roundrobin", "cooperative-sticky")),
     Family("sarama", "sarama 1.61.1", lambda: provide_go("sarama"), murmur2=False),
-    Family("segmentio", "segmentio/kafka-go 0.4.51", lambda: provide_go("segmentio"), static=False),
+    Family("segmentio", "segmentio/kafka-go 0.4.51", lambda: provide_go("segmentio"), static=False, blurs_empty=True),
     Family("kafka-python", "kafka-python 3.0.12", lambda: provide_python("kafka_python_client.py"), null_pair=False),
     Family("kafkajs", "kafkajs 2.2.4", provide_node, assignors=("roundrobin",), static=False),
 )}

@@ -21,7 +21,8 @@
 enum { NO_PROGRESS_MS = 60000, COMMIT_EVERY_RECORDS = 20, COMMIT_EVERY_MS = 200 };
 
 struct options {
-    const char *broker, *pack, *jobs, *topics, *mode, *group, *assignor, *instance_id, *idempotent, *session_timeout_ms;
+    const char *broker, *pack, *jobs, *topics, *mode, *group, *assignor, *instance_id, *idempotent, *family,
+        *session_timeout_ms;
 };
 
 static volatile sig_atomic_t stop_asked;
@@ -56,6 +57,7 @@ static struct options parse_options(int argc, char **argv) {
                  {"--assignor", &options.assignor},
                  {"--instance-id", &options.instance_id},
                  {"--idempotent", &options.idempotent},
+                 {"--family", &options.family},
                  {"--session-timeout-ms", &options.session_timeout_ms}};
     for (int at = 2; at + 1 < argc; at += 2) {
         bool found = false;
@@ -109,9 +111,9 @@ static void on_delivery(rd_kafka_t *client, const rd_kafka_message_t *message, v
     }
 }
 
-static rd_kafka_headers_t *headers_of(const char *round) {
+static rd_kafka_headers_t *headers_of(const char *family, const char *round) {
     rd_kafka_headers_t *headers = rd_kafka_headers_new(6);
-    rd_kafka_header_add(headers, "family", -1, "rdkafka", -1);
+    rd_kafka_header_add(headers, "family", -1, family, -1);
     rd_kafka_header_add(headers, "round", -1, round, -1);
     rd_kafka_header_add(headers, "twice", -1, "1", 1);
     rd_kafka_header_add(headers, "twice", -1, "2", 1);
@@ -120,7 +122,7 @@ static rd_kafka_headers_t *headers_of(const char *round) {
     return headers;
 }
 
-static void produce_line(rd_kafka_t *client, const char *topic, char *pack, char *line) {
+static void produce_line(const struct options *options, rd_kafka_t *client, const char *topic, char *pack, char *line) {
     char *rest = line;
     int64_t offset = strtoll(strsep(&rest, "\t"), NULL, 10);
     int64_t length = strtoll(strsep(&rest, "\t"), NULL, 10);
@@ -133,7 +135,7 @@ static void produce_line(rd_kafka_t *client, const char *topic, char *pack, char
         rd_kafka_resp_err_t error =
             rd_kafka_producev(client, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_KEY(key, key_size_bytes),
                               RD_KAFKA_V_VALUE(value, value_size_bytes), RD_KAFKA_V_TIMESTAMP(timestamp_ms),
-                              RD_KAFKA_V_HEADERS(headers_of(round)), RD_KAFKA_V_END);
+                              RD_KAFKA_V_HEADERS(headers_of(options->family, round)), RD_KAFKA_V_END);
         if (error == 0) break;
         if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL) die(topic, rd_kafka_err2str(error));
         rd_kafka_poll(client, 100);
@@ -157,7 +159,7 @@ static void produce_list(const struct options *options, const char *topic, const
     size_t size_bytes;
     char *list = read_file(list_path, &size_bytes), *rest = list;
     for (char *line = strsep(&rest, "\n"); line != NULL && *line != 0; line = strsep(&rest, "\n")) {
-        produce_line(client, topic, pack, line);
+        produce_line(options, client, topic, pack, line);
         sent++;
         rd_kafka_poll(client, 0);
     }

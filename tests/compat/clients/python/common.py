@@ -14,7 +14,7 @@ COMMIT_EVERY_RECORDS, COMMIT_EVERY_S = 20, 0.2
 def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["produce", "consume", "member"])
-    for name in ("broker", "pack", "jobs", "topics", "group", "instance-id"):
+    for name in ("broker", "pack", "jobs", "topics", "group", "instance-id", "family"):
         parser.add_argument("--" + name)
     parser.add_argument("--mode", default="assign")
     parser.add_argument("--assignor", default="range")

@@ -10,8 +10,6 @@ import time
 import common
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
 
-FAMILY = "confluent"
-
 
 def produce(options):
     for topic, codec, list_path in common.jobs(options.jobs):
@@ -31,7 +29,7 @@ def produce(options):
         for key, value, timestamp_ms, turn in common.records(list_path, options.pack):
             while True:
                 try:
-                    producer.produce(topic, value, key, timestamp=timestamp_ms, headers=common.headers(FAMILY, turn), on_delivery=on_delivery)
+                    producer.produce(topic, value, key, timestamp=timestamp_ms, headers=common.headers(options.family, turn), on_delivery=on_delivery)
                     break
                 except BufferError:
                     producer.poll(0.1)

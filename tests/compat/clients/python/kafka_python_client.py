@@ -15,7 +15,6 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 from kafka.errors import CommitFailedError, KafkaError
 from kafka.structs import OffsetAndMetadata
 
-FAMILY = "kafka-python"
 ASSIGNORS = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor, "sticky": StickyPartitionAssignor}
 
 
@@ -24,7 +23,7 @@ def produce(options):
         producer = KafkaProducer(
             bootstrap_servers=options.broker, compression_type=None if codec == "none" else codec, acks="all", linger_ms=5,
             enable_idempotence=options.idempotent == "1", max_request_size=2_000_000)
-        waiting = [producer.send(topic, value, key, headers=common.headers(FAMILY, turn), timestamp_ms=timestamp_ms)
+        waiting = [producer.send(topic, value, key, headers=common.headers(options.family, turn), timestamp_ms=timestamp_ms)
                    for key, value, timestamp_ms, turn in common.records(list_path, options.pack)]
         producer.flush(common.NO_PROGRESS_S)
         for future in waiting:
