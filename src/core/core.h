@@ -17,6 +17,7 @@
 
 struct core_set;
 struct broker;
+struct image_seat;
 
 // Where a simulated run's hash and a trace listen: a label, and two numbers.
 // Called only if not NULL.
@@ -34,6 +35,7 @@ struct core {
     struct os_host *host;
     struct core_set *set;
     struct broker *broker; // the layers above find their per-core state through it
+    struct image_seat *image_seat; // metadata/'s: the present image of the cluster
     uint64_t now_ns;       // of the turn's start; os_now_ns() where it matters
     uint64_t hash_seed;
     struct list run_queue;
