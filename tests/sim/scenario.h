@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tools/sim can run. A scenario builds a world (hosts, programs, faults), runs it, and fails through sim_fail; it
+// returns when all went well. sim_create was called.
+#pragma once
+
+#include "sim.h"
+
+struct scenario {
+    const char *name, *about;
+    void (*run)(void);
+    bool has_bug; // a bug was planted: the checkers must find it
+};
+// scenarios.c
+const struct scenario *scenario_find(const char *name);
+const struct scenario *scenario_at(int index); // NULL after the last
+
+void scenario_echo(void);
+void scenario_append(void);
+void scenario_append_early_ack(void);

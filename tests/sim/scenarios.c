@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of scenarios.
+#include "scenario.h"
+#include <string.h>
+
+static const struct scenario scenarios[] = {
+    {"echo", "an echo server on several cores, clients, a network that splits and resets", scenario_echo, false},
+    {"append", "append and fsync in a loop, kills and power cuts, disk faults", scenario_append, false},
+    {"append-early-ack", "the same with a planted bug: acknowledges before the fsync", scenario_append_early_ack, true},
+};
+
+const struct scenario *scenario_at(int index) {
+    return index >= 0 && (size_t)index < sizeof scenarios / sizeof scenarios[0] ? &scenarios[index] : NULL;
+}
+
+const struct scenario *scenario_find(const char *name) {
+    for (int i = 0; scenario_at(i); i++)
+        if (strcmp(scenario_at(i)->name, name) == 0) return scenario_at(i);
+    return NULL;
+}
