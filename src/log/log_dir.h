@@ -9,7 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum log_dir_failure { LOG_DIR_OK, LOG_DIR_FAILED };
+enum log_dir_failure {
+    LOG_DIR_OK,
+    LOG_DIR_FAILING, // the reason is being written
+    LOG_DIR_FAILED
+};
 struct log_dir {
     char *path;
     int index; // in log.dirs
@@ -47,7 +51,7 @@ struct log_dir_open {
     const char *cluster_id; // "" : whatever meta.properties says
     // out
     struct log_dir *dir;                  // NULL on error
-    char reason[512];                     // what was wrong and what to do
+    char reason[512];                     // what was wrong and what to do; or, with a dir, a warning; else ""
     int32_t found_broker_id;              // -1: no meta.properties yet
     char found_cluster_id[64];            // "": none yet
     struct log_dir_partition *partitions; // log_dir_open_free() frees the list
@@ -63,11 +67,11 @@ void log_dir_open_free(struct log_dir_open *open);
 int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker_id, const char *cluster_id);
 
 enum checkpoint_kind { CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START, CHECKPOINT_HIGH_WATERMARK, CHECKPOINT_CLEANER };
-// [any] Replaces the file durably: temporary file, fsync, rename, fsync of the directory. Returns 0 or a negative errno
-// (the directory has been failed then).
+// [any] Replaces the file durably: temporary file, fsync, rename, fsync of the directory. Returns 0 or a negative
+// errno: -ENOSPC or -EDQUOT and the old file is still there, or something else and the directory has been failed.
 int checkpoint_write(struct os_host *host, struct log_dir *dir, enum checkpoint_kind kind,
                      const struct checkpoint *checkpoint);
-// [any] Missing or empty is no entries. A wrong count, version or field count: -EINVAL.
+// [any] Missing or empty is no entries. A wrong count, version or field count: -EINVAL. The caller frees the entries.
 int checkpoint_read(struct os_host *host, struct log_dir *dir, enum checkpoint_kind kind,
                     struct checkpoint *checkpoint);
 void checkpoint_free(struct checkpoint *checkpoint);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a log directory: make it, lock it, whose is it (meta.properties), what is in it (names, checkpoints), was the
+// last stop clean, and only then anything is changed: interrupted deletions are finished and the marker is removed,
+// which is made durable before a log is loaded.
+//
+// What may go wrong: another process has the lock; foreign ids; a directory that no broker has made (Kafka refuses it,
+// as it may be somebody's data); a damaged high watermark checkpoint. A damaged recovery point or log start checkpoint
+// costs time only: it is taken for missing, and *reason says so.
+#include "log/log_dir.h"
+#include "base/assert.h"
+#include "log/checkpoint.h"
+#include "log/dir_name.h"
+#include "log/files.h"
+#include "log/meta.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const META_FILE = "meta.properties";
+static const char *const CLEAN_MARKER = ".kafka_cleanshutdown";
+static const char *const LOCK_FILE = ".lock";
+enum { META_FILE_BYTES_MAX = 1 << 20 };
+
+// While a directory is opened.
+struct opening {
+    struct os_host *host;
+    struct log_dir_open *open;
+    struct log_dir *dir;
+    struct text reason;
+    struct name_list names; // everything in it
+    size_t partition_capacity;
+};
+
+static int64_t explain(struct opening *o, const char *what, int64_t error) {
+    ASSERT(error < 0);
+    if (o->reason.size == 0)
+        text_addf(&o->reason, "log directory %s: %s: %s", o->open->path, what, os_error_text((int)error));
+    return error;
+}
+
+// ---- lock and ids
+// --------------------------------------------------------------------------------------------------------------------
+static int64_t open_lock(struct opening *o) {
+    char path[FILES_PATH_MAX];
+    if (!path_join(path, o->dir->path, LOCK_FILE)) return explain(o, "path", -ENAMETOOLONG);
+    o->dir->lock_file = os_open(o->host, path, OS_READ | OS_WRITE | OS_CREATE);
+    if (o->dir->lock_file < 0) return explain(o, LOCK_FILE, o->dir->lock_file);
+    int error = os_lock(o->host, o->dir->lock_file);
+    if (error == -EAGAIN)
+        text_addf(&o->reason, "log directory %s is in use by another process (it holds a lock on %s)", o->dir->path,
+                  path);
+    return error < 0 ? explain(o, LOCK_FILE, error) : 0;
+}
+
+// 0 and empty values if the file is missing.
+static int64_t read_meta(struct os_host *host, const struct log_dir *dir, struct meta_properties *meta,
+                         struct text *reason) {
+    *meta = (struct meta_properties){.broker_id = -1};
+    char path[FILES_PATH_MAX], *data;
+    size_t size;
+    if (!path_join(path, dir->path, META_FILE)) return -ENAMETOOLONG;
+    int error = file_read_all(host, path, META_FILE_BYTES_MAX, &data, &size);
+    if (error == -ENOENT) return 0;
+    if (error < 0) return error;
+    char why[256];
+    struct text t = TEXT_IN(why);
+    bool good = meta_parse((struct str){data, size}, meta, &t);
+    free(data);
+    if (!good) text_addf(reason, "%s: %s", path, why);
+    return good ? 0 : -EINVAL;
+}
+
+static int64_t check_meta(struct opening *o) {
+    struct meta_properties meta;
+    int64_t error = read_meta(o->host, o->dir, &meta, &o->reason);
+    if (error < 0) return explain(o, META_FILE, error);
+    struct log_dir_open *open = o->open;
+    open->found_broker_id = meta.broker_id;
+    memcpy(open->found_cluster_id, meta.cluster_id, sizeof open->found_cluster_id);
+    if (open->broker_id >= 0 && meta.broker_id >= 0 && open->broker_id != meta.broker_id) {
+        text_addf(&o->reason,
+                  "log directory %s belongs to broker %" PRId32 " (%s), this is broker %" PRId32
+                  ": correct broker.id, or take an empty directory",
+                  open->path, meta.broker_id, META_FILE, open->broker_id);
+        return -EINVAL;
+    }
+    const char *wanted = open->cluster_id ? open->cluster_id : "";
+    if (wanted[0] && meta.cluster_id[0] && strcmp(wanted, meta.cluster_id) != 0) {
+        text_addf(&o->reason,
+                  "log directory %s belongs to cluster %s (%s), this broker to cluster %s: take the right directory or "
+                  "cluster",
+                  open->path, meta.cluster_id, META_FILE, wanted);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker_id, const char *cluster_id) {
+    ASSERT(broker_id >= 0);
+    struct meta_properties meta;
+    char ignored[256], out[512];
+    struct text reason = TEXT_IN(ignored), t = TEXT_IN(out);
+    int64_t error = read_meta(host, dir, &meta, &reason);
+    if (error < 0) return (int)error;
+    if (meta.broker_id >= 0 && meta.cluster_id[0]) return 0;
+    if (meta.broker_id < 0) meta.broker_id = broker_id;
+    if (!meta.cluster_id[0]) {
+        struct text id = TEXT_IN(meta.cluster_id);
+        text_add(&id, str_of(cluster_id));
+        ASSERT(!id.truncated);
+    }
+    meta_format(&meta, os_host_wall_ms(host), &t);
+    ASSERT(!t.truncated);
+    int result = file_replace(host, dir->path, META_FILE, out, t.size);
+    if (result < 0 && result != -ENOSPC && result != -EDQUOT) log_dir_fail(dir, META_FILE, result);
+    return result;
+}
+
+// ---- what is in it
+// -------------------------------------------------------------------------------------------------------------------
+static void add_partition(struct opening *o, struct str topic, int32_t partition) {
+    struct log_dir_open *open = o->open;
+    if (open->partition_count == o->partition_capacity) {
+        o->partition_capacity = o->partition_capacity ? o->partition_capacity * 2 : 64;
+        open->partitions = realloc(open->partitions, o->partition_capacity * sizeof *open->partitions);
+        ASSERT(open->partitions != NULL);
+    }
+    struct log_dir_partition *p = &open->partitions[open->partition_count++];
+    *p = (struct log_dir_partition){
+        .topic = strndup(topic.data, topic.size), .partition = partition, .log_start_offset = -1, .high_watermark = -1};
+    ASSERT(p->topic != NULL);
+}
+
+static int64_t list_entry(struct opening *o, const char *name) {
+    char path[FILES_PATH_MAX];
+    struct os_stat stat;
+    struct str topic;
+    int32_t partition;
+    if (!path_join(path, o->dir->path, name)) return explain(o, name, -ENAMETOOLONG);
+    enum dir_kind kind = dir_name_parse(str_of(name), &topic, &partition);
+    int error = os_stat(o->host, path, &stat);
+    if (error == -ENOENT) return 0; // a dangling link
+    if (error < 0) return explain(o, name, error);
+    if (!stat.is_directory) return 0;
+    if (kind == DIR_PARTITION) add_partition(o, topic, partition);
+    if (kind != DIR_UNKNOWN) return 0;
+    text_addf(&o->reason, "log directory %s: the directory \"", o->open->path);
+    text_add_escaped(&o->reason, str_of(name));
+    text_addf(&o->reason, "\" is not a partition (topic-partition): only topic data may be in here; move it elsewhere");
+    return -EINVAL;
+}
+
+static int64_t list_partitions(struct opening *o) {
+    int error = name_list_read(o->host, o->dir->path, &o->names);
+    if (error < 0) return explain(o, "listing", error);
+    for (size_t i = 0; i < o->names.count; i++) {
+        int64_t result = list_entry(o, o->names.names[i]);
+        if (result < 0) return result;
+    }
+    return 0;
+}
+
+// ---- checkpoints
+// ---------------------------------------------------------------------------------------------------------------------
+static int64_t read_checkpoint(struct opening *o, enum checkpoint_kind kind, struct checkpoint *checkpoint) {
+    char why[200];
+    struct text t = TEXT_IN(why);
+    int error = checkpoint_read_explained(o->host, o->dir, kind, checkpoint, &t);
+    checkpoint_sort(checkpoint);
+    if (error != -EINVAL) return error < 0 ? explain(o, checkpoint_file_name(kind), error) : 0;
+    bool needed = kind == CHECKPOINT_HIGH_WATERMARK;
+    text_addf(&o->reason, "%s/%s is damaged (%s): %s", o->open->path, checkpoint_file_name(kind), why,
+              needed ? "restore it, or remove it: then the high watermarks start at 0" : "it is taken for missing");
+    return needed ? -EINVAL : 0;
+}
+
+static int64_t offset_in(const struct checkpoint *checkpoint, const struct log_dir_partition *p, int64_t otherwise) {
+    const struct checkpoint_entry *e = checkpoint_find(checkpoint, p->topic, p->partition);
+    return e && e->offset >= 0 ? e->offset : otherwise;
+}
+
+static int64_t read_checkpoints(struct opening *o) {
+    struct checkpoint recovery_point = {0}, log_start = {0}, high_watermark = {0};
+    int64_t error = read_checkpoint(o, CHECKPOINT_HIGH_WATERMARK, &high_watermark);
+    if (error == 0) error = read_checkpoint(o, CHECKPOINT_RECOVERY_POINT, &recovery_point);
+    if (error == 0) error = read_checkpoint(o, CHECKPOINT_LOG_START, &log_start);
+    for (size_t i = 0; error == 0 && i < o->open->partition_count; i++) {
+        struct log_dir_partition *p = &o->open->partitions[i];
+        p->recovery_point = offset_in(&recovery_point, p, 0);
+        p->log_start_offset = offset_in(&log_start, p, -1);
+        p->high_watermark = offset_in(&high_watermark, p, -1);
+    }
+    checkpoint_free(&recovery_point);
+    checkpoint_free(&log_start);
+    checkpoint_free(&high_watermark);
+    return error;
+}
+
+// ---- changes
+// -------------------------------------------------------------------------------------------------------------------------
+static int64_t finish_deletions(struct opening *o) {
+    for (size_t i = 0; i < o->names.count; i++) {
+        char path[FILES_PATH_MAX];
+        struct os_stat stat;
+        struct str topic;
+        int32_t partition;
+        if (dir_name_parse(str_of(o->names.names[i]), &topic, &partition) != DIR_DELETE) continue;
+        if (!path_join(path, o->dir->path, o->names.names[i])) return explain(o, "path", -ENAMETOOLONG);
+        if (os_stat(o->host, path, &stat) < 0 || !stat.is_directory) continue;
+        int error = directory_delete(o->host, path);
+        if (error < 0) return explain(o, o->names.names[i], error);
+    }
+    return 0;
+}
+
+static int64_t take_clean_marker(struct opening *o) {
+    char path[FILES_PATH_MAX];
+    struct os_stat stat;
+    if (!path_join(path, o->dir->path, CLEAN_MARKER)) return explain(o, "path", -ENAMETOOLONG);
+    int error = os_stat(o->host, path, &stat);
+    if (error < 0 && error != -ENOENT) return explain(o, CLEAN_MARKER, error);
+    o->dir->was_clean = error == 0;
+    if (o->dir->was_clean) error = os_unlink(o->host, path);
+    if (error < 0 && error != -ENOENT) return explain(o, CLEAN_MARKER, error);
+    error = directory_sync(o->host, o->dir->path);
+    return error < 0 ? explain(o, "fsync", error) : 0;
+}
+
+// ---- open and close
+// ------------------------------------------------------------------------------------------------------------------
+static int64_t open_steps(struct opening *o) {
+    static int64_t (*const steps[])(struct opening *) = {open_lock,        check_meta,       list_partitions,
+                                                         read_checkpoints, finish_deletions, take_clean_marker};
+    int64_t error = directory_create_all(o->host, o->dir->path);
+    if (error < 0) return explain(o, "it cannot be made", error);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        error = steps[i](o);
+        if (error < 0) return error;
+    }
+    return 0;
+}
+
+static void free_dir(struct os_host *host, struct log_dir *dir) {
+    if (dir->lock_file >= 0) os_close(host, dir->lock_file);
+    free(dir->path);
+    free(dir);
+}
+
+int64_t log_dir_open_run(struct os_host *host, void *log_dir_open) {
+    struct log_dir_open *open = log_dir_open;
+    struct opening o = {.host = host, .open = open, .reason = TEXT_IN(open->reason)};
+    open->dir = NULL;
+    open->found_broker_id = -1;
+    open->found_cluster_id[0] = '\0';
+    open->partitions = NULL;
+    open->partition_count = 0;
+    o.dir = calloc(1, sizeof *o.dir);
+    ASSERT(o.dir != NULL);
+    o.dir->path = strdup(open->path);
+    ASSERT(o.dir->path != NULL);
+    o.dir->index = open->index;
+    o.dir->lock_file = -1;
+    int64_t error = open_steps(&o);
+    name_list_free(&o.names);
+    if (error < 0) {
+        ASSERT(open->reason[0] != '\0');
+        free_dir(host, o.dir);
+        log_dir_open_free(open);
+        return error;
+    }
+    open->dir = o.dir;
+    return 0;
+}
+
+void log_dir_open_free(struct log_dir_open *open) {
+    for (size_t i = 0; i < open->partition_count; i++)
+        free(open->partitions[i].topic);
+    free(open->partitions);
+    open->partitions = NULL;
+    open->partition_count = 0;
+}
+
+int log_dir_close(struct os_host *host, struct log_dir *dir, bool write_clean_marker) {
+    static const char marker[] = "{\"version\":0,\"brokerEpoch\":-1}";
+    int error = 0;
+    if (write_clean_marker && !log_dir_is_failed(dir))
+        error = file_replace(host, dir->path, CLEAN_MARKER, marker, sizeof marker - 1);
+    free_dir(host, dir);
+    return error;
+}
+
+void log_dir_fail(struct log_dir *dir, const char *what, int error) {
+    int expected = LOG_DIR_OK;
+    if (!atomic_compare_exchange_strong(&dir->state, &expected, LOG_DIR_FAILING)) return;
+    struct text t = TEXT_IN(dir->failure_reason);
+    text_addf(&t, "%s: %s", what, os_error_text(error));
+    atomic_store_explicit(&dir->state, LOG_DIR_FAILED, memory_order_release);
+}
