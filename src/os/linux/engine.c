@@ -29,7 +29,7 @@ struct os *os_create(struct os_host *host, int core_id, uint32_t depth, int *err
 
 void os_destroy(struct os *os) {
     ASSERT(!os->finished.first && !os->sending.first);
-    ASSERT(atomic_load(&os->offloaded) == NULL);
+    offload_forget(os);
     ring_destroy(os); // ends the doorbell's read
     doorbell_destroy(os);
     free(os->cold_scratch);

@@ -45,6 +45,7 @@ struct os_host {
     pthread_mutex_t lock; // of the helper threads' fields
     pthread_cond_t work;
     struct op_queue jobs;
+    int jobs_waiting;
     pthread_t helpers[OS_HELPERS_MAX];
     int helper_count;
     int helpers_idle;
@@ -122,6 +123,7 @@ void doorbell_destroy(struct os *os);
 
 // offload.c
 void offload_collect(struct os *os);
+void offload_forget(struct os *os); // after it no helper thread touches the engine
 void offload_stop(struct os_host *host);
 
 // send.c

@@ -16,15 +16,23 @@ static struct job *job_of(struct os_op *op) {
     return (struct job *)op->private;
 }
 
-static void job_run(struct os_host *host, struct os_op *op) {
-    const struct job job = *job_of(op);
-    op->result = job.function(host, job.argument);
-    struct os_op *first = atomic_load_explicit(&job.os->offloaded, memory_order_relaxed);
+// With host->lock held, so that os_destroy(), which takes it too, cannot run while the core's doorbell is still to be
+// rung.
+static void job_report(struct os *os, struct os_op *op) {
+    struct os_op *first = atomic_load_explicit(&os->offloaded, memory_order_relaxed);
     do {
         op->next = first;
-    } while (!atomic_compare_exchange_weak_explicit(&job.os->offloaded, &first, op, memory_order_release,
-                                                    memory_order_relaxed));
-    os_ring_doorbell(job.os);
+    } while (
+        !atomic_compare_exchange_weak_explicit(&os->offloaded, &first, op, memory_order_release, memory_order_relaxed));
+    os_ring_doorbell(os);
+}
+
+static void job_run(struct os_host *host, struct os_op *op) {
+    const struct job job = *job_of(op);
+    pthread_mutex_unlock(&host->lock);
+    op->result = job.function(host, job.argument);
+    pthread_mutex_lock(&host->lock);
+    job_report(job.os, op);
 }
 
 static void *helper_main(void *argument) {
@@ -34,9 +42,8 @@ static void *helper_main(void *argument) {
     for (;;) {
         struct os_op *op = op_queue_pop(&host->jobs);
         if (op) {
-            pthread_mutex_unlock(&host->lock);
+            host->jobs_waiting--;
             job_run(host, op);
-            pthread_mutex_lock(&host->lock);
         } else if (host->stopping) {
             break;
         } else {
@@ -62,8 +69,9 @@ void os_offload(struct os *os, struct os_op *op, os_offload_function *function, 
     struct os_host *host = os->host;
     pthread_mutex_lock(&host->lock);
     ASSERT(!host->stopping);
-    bool taken = host->helpers_idle > 0 || helper_start(host);
+    bool taken = host->helpers_idle > host->jobs_waiting || helper_start(host);
     if (taken) {
+        host->jobs_waiting++;
         op_queue_push(&host->jobs, op);
         pthread_cond_signal(&host->work);
     }
@@ -87,6 +95,12 @@ void offload_collect(struct os *os) {
         engine_finish(os, oldest, oldest->result);
         oldest = next;
     }
+}
+
+void offload_forget(struct os *os) {
+    pthread_mutex_lock(&os->host->lock);
+    ASSERT(atomic_load_explicit(&os->offloaded, memory_order_relaxed) == NULL);
+    pthread_mutex_unlock(&os->host->lock);
 }
 
 void offload_stop(struct os_host *host) {

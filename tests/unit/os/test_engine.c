@@ -103,6 +103,30 @@ Test(engine, offloads_bring_their_results_and_are_bounded) {
     fixture_close(&f);
 }
 
+static int64_t job_meet(struct os_host *host, void *argument) {
+    (void)host;
+    pthread_barrier_wait(argument);
+    return 0;
+}
+
+// Each waits for the others inside its helper thread: started on fewer threads they would wait for ever.
+Test(engine, as_many_offloads_run_at_once_as_promised) {
+    struct fixture f = fixture_open(8);
+    struct os_op ops[OS_HELPERS_MAX];
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, OS_HELPERS_MAX);
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < OS_HELPERS_MAX; i++) {
+            ops[i] = OS_OP(op_note_done);
+            os_offload(f.os, &ops[i], job_meet, &barrier);
+        }
+        for (int i = 0; i < OS_HELPERS_MAX; i++)
+            cr_assert_eq(op_await(f.os, &ops[i]), 0);
+    }
+    pthread_barrier_destroy(&barrier);
+    fixture_close(&f);
+}
+
 Test(engine, an_operation_can_be_started_from_done) {
     struct fixture f = fixture_open(8);
     struct job last = {.op = OS_OP(job_done), .value = 4, .os = f.os};

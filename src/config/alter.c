@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// See alter.h. The words of the reasons are those that Kafka's tools show.
+#include "config/alter.h"
+#include "base/assert.h"
+#include "base/bits.h"
+#include "config/check.h"
+
+static void add_name(struct text *t, struct str name) {
+    text_add_escaped(t, (struct str){name.data, min_size(name.size, 250)});
+}
+
+// Whether an exact entry is in a list: Kafka splits at commas here without trimming.
+static bool has_entry(struct str list, struct str entry) {
+    while (list.size > 0) {
+        const char *comma = memchr(list.data, ',', list.size);
+        size_t size = comma ? (size_t)(comma - list.data) : list.size;
+        if (str_equal((struct str){list.data, size}, entry)) return true;
+        if (!comma) return false;
+        list.data += size + 1, list.size -= size + 1;
+    }
+    return false;
+}
+
+struct list_writer {
+    char *data;
+    size_t size;
+    bool any;
+};
+
+static void write_entry(struct list_writer *w, struct str entry) {
+    if (w->any) w->data[w->size++] = ',';
+    if (entry.size > 0) memcpy(w->data + w->size, entry.data, entry.size);
+    w->size += entry.size;
+    w->any = true;
+}
+
+// Writes the entries of `list` that are not in `without`.
+static void write_difference(struct list_writer *w, struct str list, struct str without) {
+    while (list.size > 0) {
+        const char *comma = memchr(list.data, ',', list.size);
+        size_t size = comma ? (size_t)(comma - list.data) : list.size;
+        struct str entry = {list.data, size};
+        if (!has_entry(without, entry)) write_entry(w, entry);
+        size_t step = comma ? size + 1 : size;
+        list.data += step, list.size -= step;
+    }
+}
+
+static enum config_alter_result alter_list(struct arena *a, enum config_operation operation, struct str present,
+                                           struct str operand, struct str *out, struct text *reason) {
+    struct list_writer w = {.data = arena_alloc(a, present.size + operand.size + 2)};
+    if (!w.data) {
+        text_addf(reason, "The value takes too much memory");
+        return CONFIG_ALTER_INVALID_REQUEST;
+    }
+    if (operation == CONFIG_APPEND) {
+        write_difference(&w, present, (struct str){0});
+        write_difference(&w, operand, present);
+    } else {
+        write_difference(&w, present, operand);
+    }
+    *out = (struct str){w.data, w.size};
+    return CONFIG_ALTERED;
+}
+
+static enum config_alter_result alter(struct arena *a, enum config_operation operation,
+                                      const struct config_key_info *info, struct str key, struct str present,
+                                      struct str operand, struct str *out, struct text *reason) {
+    *out = (struct str){0};
+    if (operation == CONFIG_DELETE) return CONFIG_ALTERED;
+    if (str_is_null(operand)) {
+        text_addf(reason, "Null value not supported for : ");
+        add_name(reason, key);
+        return CONFIG_ALTER_INVALID_REQUEST;
+    }
+    if (operation == CONFIG_SET) {
+        *out = operand;
+        return CONFIG_ALTERED;
+    }
+    if (!info || info->type != CONFIG_TYPE_LIST) {
+        text_addf(reason, "Config value %s is not allowed for config key: ",
+                  operation == CONFIG_APPEND ? "append" : "subtract");
+        add_name(reason, key);
+        return CONFIG_ALTER_INVALID_CONFIG;
+    }
+    if (str_is_null(present)) present = str_of(info->default_text ? info->default_text : "");
+    return alter_list(a, operation, present, operand, out, reason);
+}
+
+enum config_alter_result config_alter_topic(struct arena *a, enum config_operation operation, struct str key,
+                                            struct str present, struct str operand, struct str *out,
+                                            struct text *reason) {
+    enum topic_key known;
+    bool is_known = topic_key_find(key, &known);
+    if (!is_known && operation != CONFIG_DELETE && operation != CONFIG_SET) {
+        text_addf(reason, "Unknown config name: ");
+        add_name(reason, key);
+        return CONFIG_ALTER_INVALID_CONFIG;
+    }
+    return alter(a, operation, is_known ? topic_key_info(known) : NULL, key, present, operand, out, reason);
+}
+
+enum config_alter_result config_alter_broker(struct arena *a, enum config_operation operation, struct str key,
+                                             struct str present, struct str operand, struct str *out,
+                                             struct text *reason) {
+    enum config_key known;
+    bool is_known = config_key_find(key, &known);
+    return alter(a, operation, is_known ? config_key_info(known) : NULL, key, present, operand, out, reason);
+}
+
+// Key stores and trust stores change at run time only for one listener.
+static bool is_store_key(enum config_key key) {
+    switch (key) {
+    case CONFIG_SSL_KEYSTORE_TYPE:
+    case CONFIG_SSL_KEYSTORE_LOCATION:
+    case CONFIG_SSL_KEYSTORE_PASSWORD:
+    case CONFIG_SSL_KEY_PASSWORD:
+    case CONFIG_SSL_TRUSTSTORE_TYPE:
+    case CONFIG_SSL_TRUSTSTORE_LOCATION:
+    case CONFIG_SSL_TRUSTSTORE_PASSWORD:
+    case CONFIG_SSL_KEYSTORE_CERTIFICATE_CHAIN:
+    case CONFIG_SSL_KEYSTORE_KEY:
+    case CONFIG_SSL_TRUSTSTORE_CERTIFICATES: return true;
+    default: return false;
+    }
+}
+
+static bool is_cluster_level_of_listener(enum config_key key) {
+    return key == CONFIG_MAX_CONNECTIONS || key == CONFIG_MAX_CONNECTION_CREATION_RATE ||
+           key == CONFIG_NUM_NETWORK_THREADS;
+}
+
+static bool validate_value(struct arena *scratch, const struct config_key_info *info, const struct config_entry *entry,
+                           struct text *reason) {
+    char memory[400];
+    struct text detail = TEXT_IN(memory);
+    struct config_value value;
+    if (config_value_parse(scratch, info, entry->value, &value, &detail)) return true;
+    text_addf(reason, "Invalid value ");
+    text_add_escaped(reason, info->type == CONFIG_TYPE_PASSWORD
+                                 ? str_of("[hidden]")
+                                 : (struct str){entry->value.data, min_size(entry->value.size, 250)});
+    text_addf(reason, " for configuration %s: %s", info->name, detail.data);
+    return false;
+}
+
+static bool validate_entry(struct arena *scratch, bool per_broker, const struct config_entry *entry,
+                           struct text *reason) {
+    enum config_key key;
+    bool is_override = !config_key_find(entry->key, &key) && config_listener_override(entry->key, &key);
+    const char *refusal = NULL;
+    if (!is_override && !config_key_find(entry->key, &key)) return true; // some plug-in's, for all that Kafka knows
+    const struct config_key_info *info = config_key_info(key);
+    if (!is_override && info->update_mode == CONFIG_READ_ONLY) {
+        refusal = "Cannot update these configs dynamically";
+    } else if (!is_override && is_store_key(key)) {
+        refusal = "These security configs can be dynamically updated only per-listener using the listener prefix";
+    } else if (!per_broker &&
+               (is_override ? !is_cluster_level_of_listener(key) : info->update_mode == CONFIG_PER_BROKER)) {
+        refusal = "Cannot update these configs at default cluster level, broker id must be specified";
+    }
+    if (!refusal) return validate_value(scratch, info, entry, reason);
+    text_addf(reason, "%s: Set(", refusal);
+    add_name(reason, entry->key);
+    text_addf(reason, ")");
+    return false;
+}
+
+bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool per_broker, struct config_map settings,
+                             struct text *reason) {
+    for (size_t i = 0; i < settings.count; i++) {
+        ASSERT(!str_is_null(settings.entries[i].value));
+        if (!validate_entry(scratch, per_broker, &settings.entries[i], reason)) return false;
+    }
+    // The rules between fields, as if the settings were in force.
+    struct config_report report;
+    config_report_init(&report, scratch, str_of(""));
+    struct config_map none = {0};
+    const struct config *changed =
+        config_with_dynamic(scratch, c, per_broker ? none : settings, per_broker ? settings : none, &report);
+    if (!changed) {
+        text_addf(reason, "The settings take too much memory");
+        return false;
+    }
+    config_check_fields(changed, scratch, &report);
+    for (size_t i = 0; i < report.count; i++) {
+        if (!report.problems[i].is_error) continue;
+        text_add(reason, report.problems[i].text);
+        return false;
+    }
+    return true;
+}
