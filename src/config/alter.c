@@ -166,18 +166,34 @@ static bool validate_entry(struct arena *scratch, bool per_broker, const struct 
     return false;
 }
 
+// The dynamic settings of one layer, as a map.
+static struct config_map layer_settings(struct arena *a, const struct config *c, enum config_layer layer) {
+    struct config_entry *entries = arena_alloc_array(a, CONFIG_KEY_COUNT + c->extra_count, sizeof *entries);
+    struct config_map map = {.entries = entries};
+    for (int key = 0; entries && key < CONFIG_KEY_COUNT; key++) {
+        struct str raw = c->settings[key].raw[layer];
+        if (str_is_null(raw)) continue;
+        entries[map.count++] = (struct config_entry){str_of(config_key_info((enum config_key)key)->name), raw};
+    }
+    for (size_t i = 0; entries && i < c->extra_count; i++) {
+        struct str raw = c->extras[i].raw[layer];
+        if (!str_is_null(raw)) entries[map.count++] = (struct config_entry){c->extras[i].name, raw};
+    }
+    return map;
+}
+
 bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool per_broker, struct config_map settings,
                              struct text *reason) {
     for (size_t i = 0; i < settings.count; i++) {
         ASSERT(!str_is_null(settings.entries[i].value));
         if (!validate_entry(scratch, per_broker, &settings.entries[i], reason)) return false;
     }
-    // The rules between fields, as if the settings were in force.
+    // The rules between fields, as if the settings were in force over those of the other layer.
     struct config_report report;
     config_report_init(&report, scratch, str_of(""));
-    struct config_map none = {0};
-    const struct config *changed =
-        config_with_dynamic(scratch, c, per_broker ? none : settings, per_broker ? settings : none, &report);
+    struct config_map cluster = per_broker ? layer_settings(scratch, c, CONFIG_LAYER_CLUSTER) : settings;
+    struct config_map broker = per_broker ? settings : layer_settings(scratch, c, CONFIG_LAYER_BROKER);
+    const struct config *changed = config_with_dynamic(scratch, c, cluster, broker, &report);
     if (!changed) {
         text_addf(reason, "The settings take too much memory");
         return false;
