@@ -17,3 +17,4 @@ const struct scenario *scenario_at(int index); // NULL after the last
 void scenario_echo(void);
 void scenario_append(void);
 void scenario_append_early_ack(void);
+void scenario_metastore(void);

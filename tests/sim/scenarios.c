@@ -7,6 +7,7 @@ static const struct scenario scenarios[] = {
     {"echo", "an echo server on several cores, clients, a network that splits and resets", scenario_echo, false},
     {"append", "append and fsync in a loop, kills and power cuts, disk faults", scenario_append, false},
     {"append-early-ack", "the same with a planted bug: acknowledges before the fsync", scenario_append_early_ack, true},
+    {"metastore", "the embedded metadata store: kills, power cuts, disk faults", scenario_metastore, false},
 };
 
 const struct scenario *scenario_at(int index) {
