@@ -90,7 +90,9 @@ static int replace_file(struct os_host *host, const char *path, const struct met
     if (result >= 0) result = write_all(host, file, bytes->data, bytes->size, 0);
     if (result >= 0) result = os_fsync(host, file);
     if (result >= 0) result = os_rename(host, temporary, path);
+#ifndef TAILRACE_PLANT_METASTORE_RENAME_UNSYNCED
     if (result >= 0) result = sync_parent(host, path);
+#endif
     if (result >= 0) return file;
     os_close(host, file);
     return result;
@@ -142,6 +144,15 @@ static int open_new_file(struct os_host *host, struct embedded *e, struct embedd
     return 0;
 }
 
+static int open_cut(struct os_host *host, struct embedded *e, struct embedded_open *open, uint64_t cut_bytes) {
+    open->cut_bytes = cut_bytes;
+    struct text t = TEXT_IN(open->reason);
+    text_addf(&t, "%s: %llu bytes of an unfinished write cut at byte %llu", open->path, (unsigned long long)cut_bytes,
+              (unsigned long long)e->file_bytes);
+    int result = os_truncate(host, e->file, e->file_bytes);
+    return result < 0 ? open_fail(open, result, "cannot cut the unfinished end") : 0;
+}
+
 static int open_load(struct os_host *host, struct embedded *e, struct embedded_open *open, uint64_t size) {
     uint8_t *data = malloc(size + 1);
     if (!data) return open_fail(open, -12, "the metadata file does not fit into memory");
@@ -153,14 +164,14 @@ static int open_load(struct os_host *host, struct embedded *e, struct embedded_o
     if (!load.ok) return open_fail(open, -22, load.reason);
     e->file_id = load.file_id;
     e->file_bytes = load.valid_bytes;
-    if (load.valid_bytes == (uint64_t)n) return 0;
-    open->cut_bytes = (uint64_t)n - load.valid_bytes;
-    struct text t = TEXT_IN(open->reason);
-    text_addf(&t, "%s: %llu bytes of an unfinished write cut at byte %llu", open->path,
-              (unsigned long long)open->cut_bytes, (unsigned long long)load.valid_bytes);
-    int result = os_truncate(host, e->file, load.valid_bytes);
-    if (result >= 0) result = os_fsync(host, e->file);
-    return result < 0 ? open_fail(open, result, "cannot cut the unfinished end") : 0;
+    int result = 0;
+    if (load.valid_bytes < (uint64_t)n) result = open_cut(host, e, open, (uint64_t)n - load.valid_bytes);
+    if (result < 0) return result;
+    // A killed process may have left bytes that are in the page cache only, or a name that is not durable yet; what is
+    // shown from here on must be neither.
+    result = os_fsync(host, e->file);
+    if (result >= 0) result = sync_parent(host, e->path);
+    return result < 0 ? open_fail(open, result, "cannot make the metadata file durable") : 0;
 }
 
 // Earlier sessions' ephemeral nodes go; that is durable before anybody sees the tree.

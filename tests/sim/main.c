@@ -69,10 +69,6 @@ static pid_t start_child(const struct scenario *scenario, uint64_t seed, const s
     }
     if (pid > 0) return pid;
     alarm(SECONDS_A_SEED_MAX);
-    if (options->find_bug) {
-        // The first failure is what is wanted: one line of it is enough, printed by the parent's summary.
-        if (!freopen("/dev/null", "w", stderr)) _exit(2);
-    }
     run_seed(scenario, seed, options);
     _exit(0);
 }
@@ -100,7 +96,7 @@ static bool run_seeds(const struct scenario *scenario, const struct options *opt
         children[which] = children[--running];
         done++;
         if (status != 0) {
-            report_crash(scenario, seed, options->find_bug ? 0 : status);
+            report_crash(scenario, seed, status);
             if (failed++ == 0 || seed < first_failed) first_failed = seed;
             stop = options->find_bug || failed >= 10;
         }
