@@ -6,6 +6,7 @@
 // back, newest first.
 //
 // What is kept is bounded: PRODUCERS_MAX producers; undo and ended transactions by what is in flight.
+#include "log/producers.h"
 #include "base/assert.h"
 #include "base/bits.h"
 #include "log/producers_private.h"
