@@ -18,6 +18,9 @@
 struct core_set;
 struct broker;
 struct image_seat;
+struct net;
+struct replicas;
+struct groups;
 
 // Where a simulated run's hash and a trace listen: a label, and two numbers.
 // Called only if not NULL.
@@ -34,7 +37,11 @@ struct core {
     struct os *os;
     struct os_host *host;
     struct core_set *set;
-    struct broker *broker; // the layers above find their per-core state through it
+    // Where the layers above keep what they have for this core; unknown here.
+    struct broker *broker;
+    struct net *net;
+    struct replicas *replicas;
+    struct groups *groups;
     struct image_seat *image_seat; // metadata/'s: the present image of the cluster
     uint64_t now_ns;       // of the turn's start; os_now_ns() where it matters
     uint64_t hash_seed;

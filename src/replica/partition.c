@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitions of one core: found by topic id and index, held by the flows that use them, told by their logs when ends
+// move.
+#include "replica/partition.h"
+#include "replica/watermark.h"
+#include <stdlib.h>
+
+struct partition_key {
+    struct uuid topic_id;
+    int32_t index;
+};
+
+void replicas_init(struct replicas *replicas, struct core *core, int32_t broker_id, bool durable, struct log_dir **dirs,
+                   int dir_count, int64_t producer_expiration_ms) {
+    *replicas = (struct replicas){.core = core,
+                                  .broker_id = broker_id,
+                                  .durable_by_default = durable,
+                                  .dirs = dirs,
+                                  .dir_count = dir_count,
+                                  .producer_expiration_ms = producer_expiration_ms};
+    hashmap_init(&replicas->by_key);
+    list_init(&replicas->all);
+}
+
+static uint64_t key_hash(const struct replicas *replicas, const struct partition_key *key) {
+    return hash_bytes(replicas->core->hash_seed + (uint64_t)key->index, key->topic_id.bytes,
+                      sizeof key->topic_id.bytes);
+}
+
+static bool key_equal(const struct hash_node *node, const void *key) {
+    const struct partition *p = container_of(node, struct partition, node);
+    const struct partition_key *k = key;
+    return p->index == k->index && uuid_equal(p->topic_id, k->topic_id);
+}
+
+struct partition *replicas_find(struct replicas *replicas, struct uuid topic_id, int32_t index) {
+    struct partition_key key = {topic_id, index};
+    struct hash_node *node = hashmap_find(&replicas->by_key, key_hash(replicas, &key), key_equal, &key);
+    if (!node) return NULL;
+    struct partition *p = container_of(node, struct partition, node);
+    return p->state == PARTITION_STOPPING ? NULL : p;
+}
+
+// The log tells that its end moved: class replicated acknowledges what was written.
+static void partition_appended(struct log_listener *listener) {
+    struct partition *p = container_of(listener, struct partition, listener);
+    if (!p->durable) partition_update_watermark(p);
+}
+static void partition_flushed(struct log_listener *listener) {
+    struct partition *p = container_of(listener, struct partition, listener);
+    if (p->durable) partition_update_watermark(p);
+}
+void partition_wake_waiters(struct partition *p) {
+    waitlist_wake_all(&p->commits);
+    LIST_FOREACH (link, &p->watches)
+        flow_wake(container_of(link, struct partition_watch, link)->flow);
+}
+static void partition_failed(struct log_listener *listener) {
+    struct partition *p = container_of(listener, struct partition, listener);
+    if (p->state == PARTITION_ONLINE) p->state = PARTITION_OFFLINE;
+    partition_wake_waiters(p);
+}
+
+struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index) {
+    struct partition *p = calloc(1, sizeof *p);
+    ASSERT(p != NULL);
+    p->replicas = replicas;
+    p->topic_id = topic_id;
+    p->topic = strdup(topic);
+    ASSERT(p->topic != NULL);
+    p->index = index;
+    p->state = PARTITION_LOADING;
+    p->durable = replicas->durable_by_default;
+    p->listener = (struct log_listener){partition_appended, partition_flushed, partition_failed};
+    p->leader = -1;
+    p->leader_epoch = -1;
+    waitlist_init(&p->commits);
+    list_init(&p->watches);
+    list_init(&p->all_link);
+    struct partition_key key = {topic_id, index};
+    ASSERT(replicas_find(replicas, topic_id, index) == NULL);
+    hashmap_insert(&replicas->by_key, &p->node, key_hash(replicas, &key));
+    list_push_back(&replicas->all, &p->all_link);
+    replicas->count++;
+    return p;
+}
+
+void partition_free(struct partition *p) {
+    ASSERT(p->users == 0 && p->log == NULL);
+    ASSERT(list_is_empty(&p->commits.waiters) && list_is_empty(&p->watches));
+    hashmap_remove(&p->replicas->by_key, &p->node);
+    list_remove(&p->all_link);
+    p->replicas->count--;
+    free(p->isr);
+    free(p->assigned);
+    free(p->topic);
+    free(p);
+}
+
+void partition_release(struct partition *p) {
+    ASSERT(p->users > 0);
+    p->users--;
+    if (p->users == 0 && p->stop_flow) flow_wake(p->stop_flow);
+}
+
+int16_t partition_check_leader(const struct partition *p, int32_t current_epoch) {
+    if (!p || p->state == PARTITION_STOPPING) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
+    if (p->state == PARTITION_OFFLINE || (p->log && log_dir_is_failed(log_directory(p->log))))
+        return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    if (p->state == PARTITION_LOADING) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
+    if (current_epoch != -1 && current_epoch < p->leader_epoch) return KAFKA_ERROR_FENCED_LEADER_EPOCH;
+    if (current_epoch != -1 && current_epoch > p->leader_epoch) return KAFKA_ERROR_UNKNOWN_LEADER_EPOCH;
+    if (p->leader != p->replicas->broker_id) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
+    return KAFKA_ERROR_NONE;
+}
+
+static int32_t *copy_ids(int32_t *old, const int32_t *ids, int32_t count) {
+    free(old);
+    int32_t *copy = malloc((size_t)count * sizeof *copy + 1);
+    ASSERT(copy != NULL);
+    if (count > 0) memcpy(copy, ids, (size_t)count * sizeof *copy);
+    return copy;
+}
+
+void partition_set_role(struct partition *p, int32_t leader, int32_t leader_epoch, int32_t partition_epoch,
+                        const int32_t *isr, int32_t isr_count, const int32_t *assigned, int32_t assigned_count) {
+    ASSERT(leader_epoch >= p->leader_epoch);
+    p->leader = leader;
+    p->leader_epoch = leader_epoch;
+    p->partition_epoch = partition_epoch;
+    p->isr = copy_ids(p->isr, isr, isr_count);
+    p->isr_count = isr_count;
+    p->assigned = copy_ids(p->assigned, assigned, assigned_count);
+    p->assigned_count = assigned_count;
+    if (p->log && leader == p->replicas->broker_id) log_set_leader_epoch(p->log, leader_epoch);
+    partition_wake_waiters(p); // whoever waits looks at its epoch again
+}
+
+void partition_update_watermark(struct partition *p) {
+    if (!p->log || p->leader != p->replicas->broker_id || p->isr_count == 0) return;
+    // The leader's own end; the ends of followers come with their fetches, once there are any.
+    ASSERT(p->isr_count == 1 && p->isr[0] == p->replicas->broker_id);
+    struct replica_end own = {p->replicas->broker_id, p->durable ? log_flushed_end(p->log) : log_end_offset(p->log)};
+    int64_t present = log_high_watermark(p->log), next = watermark_of(present, &own, 1);
+    ASSERT(next <= log_end_offset(p->log));
+    if (next == present) return;
+    log_set_high_watermark(p->log, next);
+    core_trace(p->replicas->core, "watermark", p->topic, (uint64_t)next);
+    waitlist_advance(&p->commits, next);
+    LIST_FOREACH (link, &p->watches)
+        flow_wake(container_of(link, struct partition_watch, link)->flow);
+}
+
+int64_t partition_visible_end(const struct partition *p, bool read_committed) {
+    return read_committed ? log_last_stable_offset(p->log) : log_high_watermark(p->log);
+}
