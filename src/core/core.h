@@ -16,7 +16,7 @@
 #include "os/os.h"
 
 struct core_set;
-struct broker;
+struct broker_facts;
 struct image_seat;
 struct net;
 struct replicas;
@@ -38,7 +38,7 @@ struct core {
     struct os_host *host;
     struct core_set *set;
     // Where the layers above keep what they have for this core; unknown here.
-    struct broker *broker;
+    const struct broker_facts *facts; // api/facts.h
     struct net *net;
     struct replicas *replicas;
     struct groups *groups;

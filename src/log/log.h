@@ -13,7 +13,7 @@
 // answers KAFKA_STORAGE_ERROR.
 #pragma once
 
-#include "config/topic_config.h"
+#include "config/topic.h"
 #include "core/core.h"
 #include "core/waitlist.h"
 #include "log/log_dir.h"

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a Produce request, on the core that owns the connection.
+//
+// validate: every batch is checked and corrected here, where its bytes are hot -> route: one append for each partition goes to its core, and
+// the connection may start its next Produce -> gather: all have answered -> respond. acks=0 is never answered; an error closes the connection
+// (trap 21).
+//
+// The bytes stay in the request's frame, where the appends patch and write them; the frame goes when the request ends.
+#include "api/facts.h"
+#include "api/handlers.h"
+#include "metadata/publish.h"
+#include "protocol/batch_validate.h"
+#include "protocol/message.h"
+#include "protocol/messages/produce.h"
+#include "replica/append.h"
+
+#define PRODUCE_STEPS(STEP)                                                                                            \
+    STEP(produce, validate) STEP(produce, route) STEP(produce, gather) STEP(produce, respond) STEP(produce, release)
+FLOW_DEFINE_COUNTED(produce, PRODUCE_STEPS, FLOW_STATS_PRODUCE)
+
+// One row of the answer. Rows of one partition that was named twice: the last one counts (trap 68).
+struct produce_row {
+    struct produce *produce;
+    struct str topic;
+    int32_t index;
+    struct bytes records;
+    bool superseded;
+    int owner_core; // -1: it is not sent
+    int16_t error;
+    int64_t log_append_time_ms;
+    struct append_check check;
+    struct append append;
+    bool sent;
+};
+struct produce {
+    struct flow flow;
+    struct api_call *call;
+    const struct produce_request *request;
+    struct produce_row *rows;
+    size_t row_count;
+    uint32_t pending;
+};
+
+static struct produce *self(struct flow *flow) { return container_of(flow, struct produce, flow); }
+
+void handle_produce(struct api_call *call) {
+    struct produce *p = call_alloc(call, sizeof *p);
+    if (!p) return;
+    p->call = call;
+    p->request = call->body;
+    flow_start(&p->flow, &produce_flow, call->core);
+}
+
+static bool rows_make(struct produce *p) {
+    size_t count = 0;
+    for (int32_t t = 0; t < p->request->topic_data_count; t++) {
+        int32_t partitions = p->request->topic_data[t].partition_data_count;
+        if (partitions > 0) count += (size_t)partitions;
+    }
+    p->rows = arena_alloc_array(&p->call->request->arena, count, sizeof *p->rows);
+    if (!p->rows) return false;
+    for (int32_t t = 0; t < p->request->topic_data_count; t++) {
+        const struct produce_request_topic *topic = &p->request->topic_data[t];
+        for (int32_t i = 0; i < topic->partition_data_count; i++) {
+            p->rows[p->row_count++] = (struct produce_row){.produce = p,
+                                                           .topic = topic->name,
+                                                           .index = topic->partition_data[i].index,
+                                                           .records = topic->partition_data[i].records,
+                                                           .owner_core = -1,
+                                                           .log_append_time_ms = -1};
+        }
+    }
+    ASSERT(p->row_count == count);
+    return true;
+}
+
+// Quadratic in the partitions of one topic name only when clients repeat themselves; bounded by comparing within the frame's rows once.
+static void rows_supersede(struct produce *p) {
+    enum { COMPARED_MAX = 4096 };
+    if (p->row_count < 2 || p->row_count > COMPARED_MAX) return;
+    for (size_t i = 0; i + 1 < p->row_count; i++) {
+        for (size_t j = i + 1; j < p->row_count && !p->rows[i].superseded; j++) {
+            p->rows[i].superseded = p->rows[i].index == p->rows[j].index && str_equal(p->rows[i].topic, p->rows[j].topic);
+        }
+    }
+}
+
+// What forbids the row before its records are looked at.
+static int16_t row_refusal(const struct produce *p, const struct produce_row *row, const struct image_topic *topic,
+                           const struct image_partition *partition) {
+    if (!topic || topic->deleting || !partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+    if (topic->is_internal && !str_is(p->call->request->client_id, "__admin_client")) return KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
+    if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
+    (void)row;
+    return KAFKA_ERROR_NONE;
+}
+
+static void row_validate(struct produce *p, struct produce_row *row, const struct image *image) {
+    const struct image_topic *topic = image_topic_by_name(image, row->topic);
+    const struct image_partition *partition = topic ? image_partition(topic, row->index) : NULL;
+    row->check.before_log = true;
+    row->error = row_refusal(p, row, topic, partition);
+    if (row->error != KAFKA_ERROR_NONE) return;
+    const struct topic_config *config = &topic->config;
+    struct append_rules rules = {
+        .now_ms = core_wall_ms(p->call->core),
+        .log_append_time = config->timestamp_type == TOPIC_LOG_APPEND_TIME,
+        .timestamp_before_max_ms = config->timestamp_before_max_ms,
+        .timestamp_after_max_ms = config->timestamp_after_max_ms,
+        .is_compacted = config->cleanup_policy & TOPIC_CLEANUP_COMPACT,
+        .max_batch_bytes = (uint32_t)config->max_message_bytes,
+        .produce_version = p->call->version,
+        .decompressed_max_bytes = facts_of(p->call->core)->decompressed_bytes_max,
+    };
+    append_validate(row->records, &rules, &p->call->request->arena, &row->check);
+    row->error = row->check.error;
+    if (row->error != KAFKA_ERROR_NONE) return;
+    if (rules.log_append_time) row->log_append_time_ms = row->check.max_timestamp;
+    row->append.topic_id = topic->id;
+    row->append.index = row->index;
+    row->append.records = (uint8_t *)row->check.batch.bytes.data; // the frame's or the arena's own memory
+    row->append.size_bytes = row->check.batch.bytes.size;
+    row->owner_core = partition->owner_core;
+}
+
+static bool has_transactional_batch(const struct produce_row *row) {
+    return row->error == KAFKA_ERROR_NONE && batch_is_transactional(&row->check.batch);
+}
+
+static flow_next produce_step_validate(struct flow *flow) {
+    struct produce *p = self(flow);
+    if (!rows_make(p)) {
+        respond_close(p->call, "request needs too much memory");
+        return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    }
+    rows_supersede(p);
+    const struct image *image = image_of(flow->core);
+    int16_t acks = p->request->acks;
+    bool transactional = false;
+    for (size_t i = 0; i < p->row_count; i++) {
+        struct produce_row *row = &p->rows[i];
+        if (row->superseded) continue;
+        if (acks < -1 || acks > 1) {
+            row->error = KAFKA_ERROR_INVALID_REQUIRED_ACKS;
+            row->check.before_log = true;
+            continue;
+        }
+        row_validate(p, row, image);
+        transactional |= has_transactional_batch(row);
+    }
+    // Transactions are not served yet; without a transactional id Kafka refuses such batches on every partition (trap 67).
+    for (size_t i = 0; transactional && i < p->row_count; i++) {
+        p->rows[i].error = KAFKA_ERROR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+        p->rows[i].check.before_log = true;
+    }
+    return FLOW_NEXT;
+}
+
+static void row_done(struct append *append) {
+    struct produce_row *row = container_of(append, struct produce_row, append);
+    struct produce *p = row->produce;
+    row->error = append->error;
+    if (append->duplicate_time_ms >= 0) row->log_append_time_ms = append->duplicate_time_ms;
+    ASSERT(p->pending > 0);
+    if (--p->pending == 0) flow_wake(&p->flow);
+}
+
+static flow_next produce_step_route(struct flow *flow) {
+    struct produce *p = self(flow);
+    for (size_t i = 0; i < p->row_count; i++) {
+        struct produce_row *row = &p->rows[i];
+        bool empty = row->check.batch.bytes.size == 0; // v0-2 may bring no records at all: NONE, with base offset -1
+        if (row->superseded || row->error != KAFKA_ERROR_NONE || empty) continue;
+        row->append.acks = p->request->acks;
+        row->append.timeout_ms = p->request->timeout_ms;
+        row->append.origin = LOG_FROM_CLIENT;
+        row->append.done = row_done;
+        row->sent = true;
+        p->pending++;
+        append_send(flow->core, row->owner_core, &row->append);
+    }
+    return FLOW_NEXT;
+}
+
+static flow_next produce_step_gather(struct flow *flow) { return self(flow)->pending > 0 ? FLOW_WAIT : FLOW_NEXT; }
+
+static struct produce_response_partition row_answer(struct produce *p, struct produce_row *row, bool *moved) {
+    struct arena *arena = &p->call->request->arena;
+    struct produce_response_partition answer = {
+        .index = row->index,
+        .error_code = row->error,
+        .base_offset = row->sent ? row->append.base_offset : -1,
+        .log_append_time_ms = row->error == KAFKA_ERROR_NONE ? row->log_append_time_ms : -1,
+        .log_start_offset = row->sent ? row->append.log_start_offset : -1,
+        .current_leader = {-1, -1},
+    };
+    if (row->error == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER && row->sent) {
+        answer.current_leader = (struct produce_response_current_leader){row->append.leader, row->append.leader_epoch};
+        *moved |= row->append.leader >= 0;
+    }
+    int32_t count = row->check.record_error_count;
+    if (count > 0 && row->error != KAFKA_ERROR_NONE) {
+        struct produce_response_record_error *errors = arena_alloc_array(arena, (size_t)count, sizeof *errors);
+        for (int32_t i = 0; errors && i < count; i++) {
+            errors[i] = (struct produce_response_record_error){row->check.record_errors[i].batch_index,
+                                                               str_of(row->check.record_errors[i].message)};
+        }
+        answer.record_errors = errors;
+        answer.record_errors_count = errors ? count : 0;
+        answer.error_message = str_of(row->check.reason);
+    }
+    return answer;
+}
+
+// Where the leaders are that the rows name: this broker's own endpoint, as long as there is one broker.
+static void respond_endpoints(struct produce *p, struct produce_response *response) {
+    const struct image *image = image_of(p->call->core);
+    const struct image_broker *broker = image_broker_by_id(image, image->broker_id);
+    const struct image_endpoint *endpoint = broker ? image_endpoint(broker, str_of(request_listener(p->call->request))) : NULL;
+    struct produce_response_node_endpoint *row = arena_alloc(&p->call->request->arena, sizeof *row);
+    if (!endpoint || !row) return;
+    *row = (struct produce_response_node_endpoint){broker->id, endpoint->host, endpoint->port, broker->rack};
+    response->node_endpoints = row;
+    response->node_endpoints_count = 1;
+}
+
+static flow_next produce_step_respond(struct flow *flow) {
+    struct produce *p = self(flow);
+    struct arena *arena = &p->call->request->arena;
+    int32_t topics = p->request->topic_data_count;
+    struct produce_response response;
+    message_default(p->call->api->response, &response);
+    struct produce_response_topic *answers = arena_alloc_array(arena, topics > 0 ? (size_t)topics : 0, sizeof *answers);
+    struct produce_response_partition *partitions = arena_alloc_array(arena, p->row_count, sizeof *partitions);
+    if (!answers || !partitions) {
+        respond_close(p->call, "request needs too much memory");
+        return FLOW_NEXT;
+    }
+    bool failed = false, moved = false;
+    size_t row = 0, used = 0;
+    for (int32_t t = 0; t < topics; t++) {
+        answers[t].name = p->request->topic_data[t].name;
+        answers[t].partition_responses = &partitions[used];
+        for (int32_t i = 0; i < p->request->topic_data[t].partition_data_count; i++, row++) {
+            failed |= p->rows[row].error != KAFKA_ERROR_NONE;
+            if (p->rows[row].superseded) continue;
+            partitions[used++] = row_answer(p, &p->rows[row], &moved);
+            answers[t].partition_responses_count++;
+        }
+    }
+    if (p->request->acks == 0) {
+        if (failed) {
+            respond_close(p->call, "a produce without acknowledgement failed");
+        } else {
+            respond_nothing(p->call);
+        }
+        return FLOW_NEXT;
+    }
+    response.responses = answers;
+    response.responses_count = topics > 0 ? topics : 0;
+    if (moved) respond_endpoints(p, &response);
+    respond(p->call, &response);
+    return FLOW_NEXT;
+}
+
+static flow_next produce_step_release(struct flow *flow) {
+    (void)flow; // everything is in the request's arena; the request has been finished and may be gone
+    return FLOW_END;
+}
