@@ -3,8 +3,8 @@
 //
 //   net -> dispatch.c: header, version, decode -> the handler -> respond() -> net
 //
-// A handler runs on the connection's core and must not block; one that has to wait embeds a flow in its own state. Everything that it
-// allocates comes from the request's arena and goes with it.
+// A handler runs on the connection's core and must not block; one that has to wait embeds a flow in its own state.
+// Everything that it allocates comes from the request's arena and goes with it.
 #pragma once
 
 #include "metadata/image.h"
@@ -12,7 +12,6 @@
 #include "protocol/apis.h"
 #include "tailrace/error.h"
 
-struct broker_facts;
 struct api_call {
     struct request *request;
     struct core *core;
@@ -36,8 +35,10 @@ const struct api_handler *api_handler_at(size_t index); // keys rising
 void api_handle(struct core *core, struct request *request);
 bool api_overlaps(int16_t api_key);
 
-// ---- for handlers ------------------------------------------------------------------------------------------------------------------
-// Zeroed memory of the request; when the arena is used up, closes the connection and returns NULL: the handler just returns.
+// ---- for handlers
+// ------------------------------------------------------------------------------------------------------------------
+// Zeroed memory of the request; when the arena is used up, closes the connection and returns NULL: the handler just
+// returns.
 void *call_alloc(struct api_call *call, size_t size_bytes);
 void *call_alloc_array(struct api_call *call, int32_t count, size_t element_bytes);
 // Encodes the response in the request's version and finishes the request.
@@ -48,6 +49,3 @@ void respond_as(struct api_call *call, int16_t version, const void *response);
 void respond_nothing(struct api_call *call);
 // Ends the connection, saying why in the log.
 void respond_close(struct api_call *call, const char *reason);
-
-// What every handler may ask. Constant after start, but for the images.
-const struct broker_facts *facts_of(struct core *core);

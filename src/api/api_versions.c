@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ApiVersions: what this broker serves, from the table of handlers (so it never says what it cannot do).
 //
-// A version that we do not know is answered in the layout of v0 with UNSUPPORTED_VERSION and one row, the range of ApiVersions itself; the
-// body is not looked at (trap 1). Rows are sorted; there are no features, and the epoch of the finalized ones is 0 (trap 59).
+// A version that we do not know is answered in the layout of v0 with UNSUPPORTED_VERSION and one row, the range of
+// ApiVersions itself; the body is not looked at (trap 1). Rows are sorted; there are no features, and the epoch of the
+// finalized ones is 0 (trap 59).
+#include "protocol/messages/api_versions.h"
 #include "api/handlers.h"
 #include "protocol/message.h"
-#include "protocol/messages/api_versions.h"
 
 // KIP-511: letters, digits, '.' and '-' inside, letters and digits at both ends.
 static bool software_name_is_valid(struct str name) {
@@ -33,13 +34,14 @@ void handle_api_versions(struct api_call *call) {
     if (!api_has_version(call->api, call->version)) return answer_unknown_version(call);
     struct api_versions_request *request = call->body;
     struct message_error error;
-    if (!message_decode(call->api->request, call->version, call->body_bytes, NULL, request, &call->request->arena, &error)) {
+    if (!message_decode(call->api->request, call->version, call->body_bytes, NULL, request, &call->request->arena,
+                        &error)) {
         return respond_close(call, error.reason);
     }
     struct api_versions_response response;
     message_default(call->api->response, &response);
-    if (call->version >= 3 &&
-        !(software_name_is_valid(request->client_software_name) && software_name_is_valid(request->client_software_version))) {
+    if (call->version >= 3 && !(software_name_is_valid(request->client_software_name) &&
+                                software_name_is_valid(request->client_software_version))) {
         response.error_code = KAFKA_ERROR_INVALID_REQUEST;
         return respond(call, &response);
     }

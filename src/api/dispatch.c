@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a frame to a handler, and from a response to slices.
 //
-// What cannot be answered closes the connection (trap 9): a frame without a header, a key that is not served, a version outside the range
-// (but ApiVersions), a body that does not decode. Bytes after the body are ignored.
+// What cannot be answered closes the connection (trap 9): a frame without a header, a key that is not served, a version
+// outside the range (but ApiVersions), a body that does not decode. Bytes after the body are ignored.
 #include "api/api.h"
 #include "protocol/header.h"
 #include "protocol/message.h"
 
 enum { FRAME_LENGTH_BYTES = 4 };
 
-bool api_overlaps(int16_t api_key) { return api_key == API_KEY_PRODUCE; }
+bool api_overlaps(int16_t api_key) {
+    return api_key == API_KEY_PRODUCE;
+}
 
 static bool version_is_served(const struct api_info *api, int16_t version) {
-    return api_has_version(api, version) || api->key == API_KEY_API_VERSIONS; // which answers versions that it does not know
+    return api_has_version(api, version) ||
+           api->key == API_KEY_API_VERSIONS; // which answers versions that it does not know
 }
 
 void api_handle(struct core *core, struct request *request) {
@@ -41,7 +44,8 @@ void api_handle(struct core *core, struct request *request) {
     };
     if (!handler->decodes_by_hand) {
         struct message_error error;
-        if (!message_decode(header.api->request, call->version, call->body_bytes, NULL, body, &request->arena, &error)) {
+        if (!message_decode(header.api->request, call->version, call->body_bytes, NULL, body, &request->arena,
+                            &error)) {
             return request_close(request, error.reason);
         }
     }
@@ -64,7 +68,8 @@ void respond_as(struct api_call *call, int16_t version, const void *response) {
     struct request *request = call->request;
     struct message_error error;
     size_t body_size;
-    if (!message_size(call->api->response, version, response, &body_size, &error)) return respond_close(call, error.reason);
+    if (!message_size(call->api->response, version, response, &body_size, &error))
+        return respond_close(call, error.reason);
     size_t header_size = response_header_size(call->api, version);
     size_t size = header_size + body_size;
     uint8_t *memory = arena_alloc(&request->arena, FRAME_LENGTH_BYTES + size);
@@ -77,6 +82,12 @@ void respond_as(struct api_call *call, int16_t version, const void *response) {
     request_finish(request, slice, 1, NULL);
 }
 
-void respond(struct api_call *call, const void *response) { respond_as(call, call->version, response); }
-void respond_nothing(struct api_call *call) { request_finish(call->request, NULL, 0, NULL); }
-void respond_close(struct api_call *call, const char *reason) { request_close(call->request, reason); }
+void respond(struct api_call *call, const void *response) {
+    respond_as(call, call->version, response);
+}
+void respond_nothing(struct api_call *call) {
+    request_finish(call->request, NULL, 0, NULL);
+}
+void respond_close(struct api_call *call, const char *reason) {
+    request_close(call->request, reason);
+}

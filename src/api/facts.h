@@ -17,3 +17,8 @@ struct broker_facts {
     int data_cores;
     uint64_t decompressed_bytes_max;
 };
+
+// What every handler may ask.
+static inline const struct broker_facts *facts_of(struct core *core) {
+    return core->facts;
+}

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // ListOffsets: offsets by time, or of the ends of a log (trap 28).
 //
-// -1 latest and -2 earliest in every version, -3 (largest timestamp) from v7, -4 from v8, -5 from v9; other negative times are
-// UNSUPPORTED_VERSION on the partition. A partition that is named twice: INVALID_REQUEST on both rows. v0 answers a list of offsets.
+// -1 latest and -2 earliest in every version, -3 (largest timestamp) from v7, -4 from v8, -5 from v9; other negative
+// times are UNSUPPORTED_VERSION on the partition. A partition that is named twice: INVALID_REQUEST on both rows. v0
+// answers a list of offsets.
+#include "protocol/messages/list_offsets.h"
 #include "api/facts.h"
 #include "api/handlers.h"
 #include "api/scatter.h"
 #include "metadata/publish.h"
 #include "protocol/message.h"
-#include "protocol/messages/list_offsets.h"
 
 struct list_offsets_call {
     struct api_call *call;
@@ -23,10 +24,14 @@ static bool time_is_known(int64_t time, int16_t version) {
     return (time == -3 && version >= 7) || (time == -4 && version >= 8) || (time == -5 && version >= 9);
 }
 
-static struct list_offsets_response_partition answer_row(struct list_offsets_call *l, const struct list_offsets_request_partition *asked,
+static struct list_offsets_response_partition answer_row(struct list_offsets_call *l,
+                                                         const struct list_offsets_request_partition *asked,
                                                          const struct partition_call *call) {
-    struct list_offsets_response_partition row = {
-        .partition_index = asked->partition_index, .error_code = call->error, .timestamp = -1, .offset = -1, .leader_epoch = -1};
+    struct list_offsets_response_partition row = {.partition_index = asked->partition_index,
+                                                  .error_code = call->error,
+                                                  .timestamp = -1,
+                                                  .offset = -1,
+                                                  .leader_epoch = -1};
     if (call->error != KAFKA_ERROR_NONE) return row;
     row.timestamp = call->timestamp_ms;
     row.offset = call->offset;
@@ -74,7 +79,8 @@ static bool is_repeated(const struct list_offsets_call *l, int32_t topic, int32_
     return seen > 1;
 }
 
-static void ask(struct list_offsets_call *l, int32_t topic_index, int32_t partition_index, struct partition_call *call, const struct image *image) {
+static void ask(struct list_offsets_call *l, int32_t topic_index, int32_t partition_index, struct partition_call *call,
+                const struct image *image) {
     enum { REPEATS_SOUGHT_MAX = 2000 }; // quadratic; a request with more rows than this is not searched for repeats
     const struct list_offsets_request_topic *topic = &l->request->topics[topic_index];
     const struct list_offsets_request_partition *asked = &topic->partitions[partition_index];
@@ -107,7 +113,8 @@ void handle_list_offsets(struct api_call *call) {
     scatter_begin(&l->scatter, call->core, answer);
     struct partition_call *next = l->calls;
     for (int32_t t = 0; t < l->request->topics_count; t++) {
-        for (int32_t i = 0; i < l->request->topics[t].partitions_count; i++) ask(l, t, i, next++, image);
+        for (int32_t i = 0; i < l->request->topics[t].partitions_count; i++)
+            ask(l, t, i, next++, image);
     }
     scatter_end(&l->scatter);
 }

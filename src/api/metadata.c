@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata: brokers, topics, partitions and their leaders, from this core's image. A topic that is named but unknown is created first, if the
-// broker and the request allow it: the answer then says LEADER_NOT_AVAILABLE and the client asks again (trap 12).
+// Metadata: brokers, topics, partitions and their leaders, from this core's image. A topic that is named but unknown is
+// created first, if the broker and the request allow it: the answer then says LEADER_NOT_AVAILABLE and the client asks
+// again (trap 12).
 //
 //   collect what is missing -> create it (waits for the controller) -> answer from the image of that moment
+#include "protocol/messages/metadata.h"
 #include "api/facts.h"
 #include "api/handlers.h"
+#include "config/topic_name.h"
 #include "metadata/publish.h"
-#include "metadata/topic_name.h"
 #include "protocol/message.h"
-#include "protocol/messages/metadata.h"
 
 enum {
     // Bits of the operations that exist for a resource; without an authorizer everything is allowed (KIP-430).
@@ -23,9 +24,12 @@ struct metadata_call {
     struct controller_request create; // with a row for each topic that was missing and may be created
 };
 
-static bool partition_has_leader(const struct image_partition *p) { return p->leader >= 0 && !p->offline; }
+static bool partition_has_leader(const struct image_partition *p) {
+    return p->leader >= 0 && !p->offline;
+}
 
-static bool answer_partition(struct metadata_call *m, const struct image_partition *p, int32_t index, struct metadata_response_partition *row) {
+static bool answer_partition(struct metadata_call *m, const struct image_partition *p, int32_t index,
+                             struct metadata_response_partition *row) {
     struct arena *arena = &m->call->request->arena;
     *row = (struct metadata_response_partition){
         .error_code = partition_has_leader(p) ? KAFKA_ERROR_NONE : KAFKA_ERROR_LEADER_NOT_AVAILABLE,
@@ -45,7 +49,8 @@ static bool answer_partition(struct metadata_call *m, const struct image_partiti
     return true;
 }
 
-static bool answer_topic(struct metadata_call *m, const struct image_topic *topic, struct metadata_response_topic *row) {
+static bool answer_topic(struct metadata_call *m, const struct image_topic *topic,
+                         struct metadata_response_topic *row) {
     row->error_code = KAFKA_ERROR_NONE;
     row->name = topic->name;
     row->topic_id = topic->id;
@@ -94,7 +99,8 @@ static int16_t created_error(const struct metadata_call *m, const struct control
     return made ? (int16_t)KAFKA_ERROR_LEADER_NOT_AVAILABLE : error;
 }
 
-static void answer_no_topic(struct metadata_call *m, const struct metadata_request_topic *asked, struct metadata_response_topic *row) {
+static void answer_no_topic(struct metadata_call *m, const struct metadata_request_topic *asked,
+                            struct metadata_response_topic *row) {
     row->topic_authorized_operations = INT32_MIN;
     if (!uuid_is_zero(asked->topic_id)) {
         row->topic_id = asked->topic_id;
@@ -103,7 +109,7 @@ static void answer_no_topic(struct metadata_call *m, const struct metadata_reque
         return;
     }
     row->name = asked->name;
-    if (!topic_name_is_valid(asked->name)) {
+    if (!topic_name_is_legal(asked->name)) {
         row->error_code = KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
         return;
     }
@@ -118,7 +124,8 @@ static bool already_listed(const struct metadata_call *m, const struct metadata_
     for (int32_t i = from; i < m->response.topics_count; i++) {
         const struct metadata_response_topic *row = &m->response.topics[i];
         bool same_id = !uuid_is_zero(asked->topic_id) && uuid_equal(row->topic_id, asked->topic_id);
-        if (same_id || (uuid_is_zero(asked->topic_id) && !str_is_null(row->name) && str_equal(row->name, asked->name))) return true;
+        if (same_id || (uuid_is_zero(asked->topic_id) && !str_is_null(row->name) && str_equal(row->name, asked->name)))
+            return true;
     }
     return false;
 }
@@ -159,7 +166,8 @@ static bool list_brokers(struct metadata_call *m, const struct image *image) {
         const struct image_broker *broker = &image->brokers[i];
         const struct image_endpoint *endpoint = image_endpoint(broker, str_of(request_listener(m->call->request)));
         if (!endpoint) continue;
-        r->brokers[r->brokers_count++] = (struct metadata_response_broker){broker->id, endpoint->host, endpoint->port, broker->rack};
+        r->brokers[r->brokers_count++] =
+            (struct metadata_response_broker){broker->id, endpoint->host, endpoint->port, broker->rack};
     }
     r->cluster_id = image->cluster_id;
     r->controller_id = image->controller_id;
@@ -200,14 +208,17 @@ static void topics_created(struct core *core, struct controller_request *request
 static bool collect_missing(struct metadata_call *m) {
     const struct image *image = image_of(m->call->core);
     bool asked = m->call->version < 4 || m->request->allow_auto_topic_creation;
-    if (!asked || m->request->topics_count <= 0 || !config_bool(image->config, CONFIG_AUTO_CREATE_TOPICS_ENABLE)) return true;
-    m->create.auto_create_topics = call_alloc_array(m->call, m->request->topics_count, sizeof *m->create.auto_create_topics);
+    if (!asked || m->request->topics_count <= 0 || !config_bool(image->config, CONFIG_AUTO_CREATE_TOPICS_ENABLE))
+        return true;
+    m->create.auto_create_topics =
+        call_alloc_array(m->call, m->request->topics_count, sizeof *m->create.auto_create_topics);
     if (!m->create.auto_create_topics) return false;
     for (int32_t i = 0; i < m->request->topics_count; i++) {
         const struct metadata_request_topic *topic = &m->request->topics[i];
-        bool creatable = uuid_is_zero(topic->topic_id) && topic_name_is_valid(topic->name);
+        bool creatable = uuid_is_zero(topic->topic_id) && topic_name_is_legal(topic->name);
         if (!creatable || asked_topic(image, topic) || asked_of_controller(m, topic->name)) continue;
-        m->create.auto_create_topics[m->create.row_count++] = (struct controller_auto_create_topic){.name = topic->name};
+        m->create.auto_create_topics[m->create.row_count++] =
+            (struct controller_auto_create_topic){.name = topic->name};
     }
     return true;
 }
@@ -224,5 +235,5 @@ void handle_metadata(struct api_call *call) {
     m->create.kind = CONTROLLER_AUTO_CREATE_TOPICS;
     m->create.arena = &call->request->arena;
     m->create.answered = topics_created;
-    controller_send(call->core, &m->create);
+    controller_send(call->core, facts_of(call->core)->controller, &m->create);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a Produce request, on the core that owns the connection.
 //
-// validate: every batch is checked and corrected here, where its bytes are hot -> route: one append for each partition goes to its core, and
-// the connection may start its next Produce -> gather: all have answered -> respond. acks=0 is never answered; an error closes the connection
-// (trap 21).
+// validate: every batch is checked and corrected here, where its bytes are hot -> route: one append for each partition
+// goes to its core, and the connection may start its next Produce -> gather: all have answered -> respond. acks=0 is
+// never answered; an error closes the connection (trap 21).
 //
 // The bytes stay in the request's frame, where the appends patch and write them; the frame goes when the request ends.
+#include "protocol/messages/produce.h"
 #include "api/facts.h"
 #include "api/handlers.h"
 #include "metadata/publish.h"
 #include "protocol/batch_validate.h"
 #include "protocol/message.h"
-#include "protocol/messages/produce.h"
 #include "replica/append.h"
 
 #define PRODUCE_STEPS(STEP)                                                                                            \
@@ -41,7 +41,9 @@ struct produce {
     uint32_t pending;
 };
 
-static struct produce *self(struct flow *flow) { return container_of(flow, struct produce, flow); }
+static struct produce *self(struct flow *flow) {
+    return container_of(flow, struct produce, flow);
+}
 
 void handle_produce(struct api_call *call) {
     struct produce *p = call_alloc(call, sizeof *p);
@@ -74,13 +76,15 @@ static bool rows_make(struct produce *p) {
     return true;
 }
 
-// Quadratic in the partitions of one topic name only when clients repeat themselves; bounded by comparing within the frame's rows once.
+// Quadratic in the partitions of one topic name only when clients repeat themselves; bounded by comparing within the
+// frame's rows once.
 static void rows_supersede(struct produce *p) {
     enum { COMPARED_MAX = 4096 };
     if (p->row_count < 2 || p->row_count > COMPARED_MAX) return;
     for (size_t i = 0; i + 1 < p->row_count; i++) {
         for (size_t j = i + 1; j < p->row_count && !p->rows[i].superseded; j++) {
-            p->rows[i].superseded = p->rows[i].index == p->rows[j].index && str_equal(p->rows[i].topic, p->rows[j].topic);
+            p->rows[i].superseded =
+                p->rows[i].index == p->rows[j].index && str_equal(p->rows[i].topic, p->rows[j].topic);
         }
     }
 }
@@ -89,7 +93,8 @@ static void rows_supersede(struct produce *p) {
 static int16_t row_refusal(const struct produce *p, const struct produce_row *row, const struct image_topic *topic,
                            const struct image_partition *partition) {
     if (!topic || topic->deleting || !partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
-    if (topic->is_internal && !str_is(p->call->request->client_id, "__admin_client")) return KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
+    if (topic->is_internal && !str_is(p->call->request->client_id, "__admin_client"))
+        return KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
     if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
     (void)row;
@@ -149,7 +154,8 @@ static flow_next produce_step_validate(struct flow *flow) {
         row_validate(p, row, image);
         transactional |= has_transactional_batch(row);
     }
-    // Transactions are not served yet; without a transactional id Kafka refuses such batches on every partition (trap 67).
+    // Transactions are not served yet; without a transactional id Kafka refuses such batches on every partition (trap
+    // 67).
     for (size_t i = 0; transactional && i < p->row_count; i++) {
         p->rows[i].error = KAFKA_ERROR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
         p->rows[i].check.before_log = true;
@@ -183,7 +189,9 @@ static flow_next produce_step_route(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next produce_step_gather(struct flow *flow) { return self(flow)->pending > 0 ? FLOW_WAIT : FLOW_NEXT; }
+static flow_next produce_step_gather(struct flow *flow) {
+    return self(flow)->pending > 0 ? FLOW_WAIT : FLOW_NEXT;
+}
 
 static struct produce_response_partition row_answer(struct produce *p, struct produce_row *row, bool *moved) {
     struct arena *arena = &p->call->request->arena;
@@ -217,7 +225,8 @@ static struct produce_response_partition row_answer(struct produce *p, struct pr
 static void respond_endpoints(struct produce *p, struct produce_response *response) {
     const struct image *image = image_of(p->call->core);
     const struct image_broker *broker = image_broker_by_id(image, image->broker_id);
-    const struct image_endpoint *endpoint = broker ? image_endpoint(broker, str_of(request_listener(p->call->request))) : NULL;
+    const struct image_endpoint *endpoint =
+        broker ? image_endpoint(broker, str_of(request_listener(p->call->request))) : NULL;
     struct produce_response_node_endpoint *row = arena_alloc(&p->call->request->arena, sizeof *row);
     if (!endpoint || !row) return;
     *row = (struct produce_response_node_endpoint){broker->id, endpoint->host, endpoint->port, broker->rack};

@@ -10,9 +10,12 @@ void scatter_end(struct scatter *scatter) {
     if (--scatter->pending == 0) scatter->all_done(scatter);
 }
 
-static void scatter_call_done(struct partition_call *call) { scatter_end(call->context); }
+static void scatter_call_done(struct partition_call *call) {
+    scatter_end(call->context);
+}
 
-void scatter_send(struct scatter *scatter, struct partition_call *call, const struct image_topic *topic, int32_t index) {
+void scatter_send(struct scatter *scatter, struct partition_call *call, const struct image_topic *topic,
+                  int32_t index) {
     const struct image_partition *partition = topic && !topic->deleting ? image_partition(topic, index) : NULL;
     if (!partition) {
         call->error = KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;

@@ -11,8 +11,8 @@ struct scatter {
     void (*all_done)(struct scatter *scatter); // on the request's core; may come within scatter_end()
 };
 void scatter_begin(struct scatter *scatter, struct core *core, void (*all_done)(struct scatter *scatter));
-// The call's kind and inputs are set; its done and context are taken by this. Errors that are known without a trip (no such topic or
-// partition, offline, not here) are put into call->error at once.
+// The call's kind and inputs are set; its done and context are taken by this. Errors that are known without a trip (no
+// such topic or partition, offline, not here) are put into call->error at once.
 void scatter_send(struct scatter *scatter, struct partition_call *call, const struct image_topic *topic, int32_t index);
 // Every call has been sent: all_done runs now if nothing is pending, else after the last answer.
 void scatter_end(struct scatter *scatter);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The APIs that this broker serves, by key. What is here is advertised with all versions of Kafka 3.9; what is not here closes the
-// connection.
+// The APIs that this broker serves, by key. What is here is advertised with all versions of Kafka 3.9; what is not here
+// closes the connection.
 #include "api/handlers.h"
 #include "protocol/messages.h"
 
@@ -13,7 +13,9 @@ static const struct api_handler API_HANDLERS[] = {
     {API_KEY_CREATE_TOPICS, false, sizeof(struct create_topics_request), handle_create_topics},
 };
 
-size_t api_handler_count(void) { return ARRAY_LENGTH(API_HANDLERS); }
+size_t api_handler_count(void) {
+    return ARRAY_LENGTH(API_HANDLERS);
+}
 
 const struct api_handler *api_handler_at(size_t index) {
     ASSERT(index < ARRAY_LENGTH(API_HANDLERS));

@@ -3,6 +3,7 @@
 // an error that names the line, and what it means is the caller's business (the recovery point can be taken as 0).
 #include "log/checkpoint.h"
 #include "base/assert.h"
+#include "config/topic_name.h"
 #include "log/files.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -16,17 +17,6 @@ const char *checkpoint_file_name(enum checkpoint_kind kind) {
     case CHECKPOINT_CLEANER: return "cleaner-offset-checkpoint";
     }
     UNREACHABLE();
-}
-
-bool topic_name_is_legal(struct str name) {
-    if (name.size < 1 || name.size > 249 || str_is(name, ".") || str_is(name, "..")) return false;
-    for (size_t i = 0; i < name.size; i++) {
-        char c = name.data[i];
-        bool legal = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                     c == '_' || c == '-';
-        if (!legal) return false;
-    }
-    return true;
 }
 
 void checkpoint_free(struct checkpoint *checkpoint) {

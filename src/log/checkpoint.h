@@ -24,5 +24,3 @@ const struct checkpoint_entry *checkpoint_find(const struct checkpoint *checkpoi
 // checkpoint_read(), with the reason for -EINVAL.
 int checkpoint_read_explained(struct os_host *host, struct log_dir *dir, enum checkpoint_kind kind,
                               struct checkpoint *checkpoint, struct text *reason);
-// A legal topic name: 1 to 249 of [a-zA-Z0-9._-], not "." or "..".
-bool topic_name_is_legal(struct str name);

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "base/text.h"
+#include "config/topic_name.h"
 #include "log/checkpoint.h"
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building images. A draft collects topics that are new, changed or gone; finishing merges them with the image before in
-// order of names, takes a reference on every topic that stays, and builds the two look-up tables.
+// Building images. A draft collects topics that are new, changed or gone; finishing merges them with the image before
+// in order of names, takes a reference on every topic that stays, and builds the two look-up tables.
 //
 // Ownership: a topic owns its texts, partitions and settings, and is counted by the images that have it. An image owns
 // its arrays, tables and brokers. Settings are counted by the images that have them.
@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/hashmap.h"
+#include "config/topic_name.h"
 #include <stdlib.h>
 
 static void *allocate(size_t count, size_t size) {
@@ -56,7 +57,7 @@ struct image_topic *image_topic_create(struct str name, struct uuid id, int32_t 
     struct image_topic *topic = allocate(1, sizeof *topic);
     topic->name = copy_text(name);
     topic->id = id;
-    topic->is_internal = str_is(name, "__consumer_offsets") || str_is(name, "__transaction_state");
+    topic->is_internal = topic_name_is_internal(name);
     topic->references = 1;
     topic->partition_count = partition_count;
     struct image_partition *partitions = allocate((size_t)partition_count, sizeof *partitions);
@@ -155,8 +156,8 @@ struct image_settings *image_settings_create(const struct config *base, struct c
     settings->cluster = copy_map(cluster);
     settings->broker = copy_map(broker);
     arena_init(&settings->arena, CONFIG_ARENA_BYTES);
-    settings->config = config_with_dynamic(&settings->arena, base, settings->cluster, settings->broker,
-                                           report ? report : &ignored);
+    settings->config =
+        config_with_dynamic(&settings->arena, base, settings->cluster, settings->broker, report ? report : &ignored);
     ASSERT(settings->config != NULL);
     return settings;
 }
@@ -177,7 +178,7 @@ const struct config *image_settings_config(const struct image_settings *settings
 // ---- drafts
 
 struct image_edit {
-    struct str name; // the topic's own, or a copy (removal)
+    struct str name;           // the topic's own, or a copy (removal)
     struct image_topic *topic; // NULL: removed
     size_t order;
 };
@@ -264,7 +265,7 @@ static void draft_merge(struct image_draft *draft, struct image *image) {
     const struct image_topic **topics = allocate(before->topic_count + draft->edit_count, sizeof *topics);
     size_t old = 0, edit = 0, count = 0;
     while (old < before->topic_count || edit < draft->edit_count) {
-        int order = old == before->topic_count   ? 1
+        int order = old == before->topic_count  ? 1
                     : edit == draft->edit_count ? -1
                                                 : str_compare(before->topics[old]->name, draft->edits[edit].name);
         if (order < 0) {

@@ -10,8 +10,8 @@
 
 #define FETCH_SHARE_STEPS(STEP)                                                                                        \
     STEP(fetch_share, begin)                                                                                           \
-    STEP(fetch_share, read) STEP(fetch_share, decide) STEP(fetch_share, park) STEP(fetch_share, reply)                 \
-        STEP(fetch_share, release)
+    STEP(fetch_share, read)                                                                                            \
+    STEP(fetch_share, decide) STEP(fetch_share, park) STEP(fetch_share, reply) STEP(fetch_share, release)
 FLOW_DEFINE_COUNTED(fetch_share, FETCH_SHARE_STEPS, FLOW_STATS_FETCH_SHARE)
 
 static struct fetch_share *self(struct flow *flow) {

@@ -6,6 +6,7 @@
 // partition goes away (stop.c) only after every flow that uses it has let go.
 #pragma once
 
+#include "base/hashmap.h"
 #include "core/core.h"
 #include "core/waitlist.h"
 #include "log/log.h"

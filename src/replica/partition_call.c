@@ -10,7 +10,9 @@ FLOW_DEFINE(partition_call, PARTITION_CALL_STEPS)
 
 enum { TIME_LATEST = -1, TIME_EARLIEST = -2, TIME_MAX_TIMESTAMP = -3, TIME_EARLIEST_LOCAL = -4, TIME_TIERED = -5 };
 
-static struct partition_call *self(struct flow *flow) { return container_of(flow, struct partition_call, flow); }
+static struct partition_call *self(struct flow *flow) {
+    return container_of(flow, struct partition_call, flow);
+}
 
 static void call_arrive(struct core *core, struct message *message) {
     flow_start(&container_of(message, struct partition_call, message)->flow, &partition_call_flow, core);
@@ -47,7 +49,8 @@ static bool list_offsets_by_name(struct partition_call *c) {
     case TIME_TIERED: c->offset = -1; break;
     default: return false;
     }
-    // Asked of 3.9.1: the latest end carries the current epoch; the earliest carries its own, on an empty log the current one.
+    // Asked of 3.9.1: the latest end carries the current epoch; the earliest carries its own, on an empty log the
+    // current one.
     int32_t epoch = log_epoch_at(log, c->offset);
     c->leader_epoch = epoch >= 0 && c->time_ms != TIME_LATEST ? epoch : c->partition->leader_epoch;
     if (c->time_ms == TIME_TIERED) c->leader_epoch = -1;
@@ -75,7 +78,8 @@ static flow_next partition_call_step_start(struct flow *flow) {
     case PARTITION_END_OF_EPOCH: log_end_of_epoch(log, c->epoch, &c->leader_epoch, &c->offset); break;
     case PARTITION_DELETE_RECORDS:
         if (c->offset == -1) c->offset = log_high_watermark(log);
-        if (c->offset < 0 || c->offset > log_high_watermark(log)) return FLOW_DONE(flow, c->error = KAFKA_ERROR_OFFSET_OUT_OF_RANGE);
+        if (c->offset < 0 || c->offset > log_high_watermark(log))
+            return FLOW_DONE(flow, c->error = KAFKA_ERROR_OFFSET_OUT_OF_RANGE);
         c->work = (struct log_work){.kind = LOG_DELETE_RECORDS, .offset = c->offset, .flow = flow};
         log_work_start(log, &c->work);
         return FLOW_NEXT;

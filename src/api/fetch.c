@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a Fetch request, on the core that owns the connection.
+//
+// plan: each partition to the share of the core that owns it -> read: the shares go out and come back with ranges of
+// segments; they wait there until there is enough, and the first one that has something recalls the others -> decide:
+// enough for the whole request, or another round? -> respond: headers from memory, records from the page cache. The
+// ranges are held by the shares until everything has been sent.
+//
+// Versions 0 to 3 would need records of an older format: UNSUPPORTED_VERSION on every partition (trap 71). Rows that
+// were refused before reading do not end a wait if another partition is fine (trap 70).
+#include "api/facts.h"
+#include "api/handlers.h"
+#include "metadata/publish.h"
+#include "protocol/fetch_codec.h"
+#include "protocol/header.h"
+#include "replica/fetch_share.h"
+
+#define FETCH_STEPS(STEP)                                                                                              \
+    STEP(fetch, plan) STEP(fetch, read) STEP(fetch, decide) STEP(fetch, respond) STEP(fetch, release)
+FLOW_DEFINE_COUNTED(fetch, FETCH_STEPS, FLOW_STATS_FETCH)
+
+enum {
+    FRAME_LENGTH_BYTES = 4,
+    FETCH_VERSION_OF_FORMAT_2 = 4,
+    FETCH_VERSION_OF_TOPIC_IDS = 13,
+    FETCH_VERSION_OF_LEADERS = 16
+};
+
+struct fetch_row {
+    const struct fetch_request_partition *asked;
+    int16_t error;           // refused before reading
+    struct fetch_part *part; // its place in a share; NULL if refused
+};
+struct fetch {
+    struct flow flow;
+    struct api_call *call;
+    struct fetch_request request;
+    struct fetch_row *rows; // in request order
+    uint32_t row_count;
+    struct fetch_share *shares[CORES_MAX]; // by owner core, NULL: none
+    uint32_t share_count, pending;
+    bool came_back; // a share has returned in this round
+    uint64_t min_bytes;
+    int64_t max_bytes;
+    uint64_t deadline_ns;
+};
+
+static struct fetch *self(struct flow *flow) {
+    return container_of(flow, struct fetch, flow);
+}
+
+void handle_fetch(struct api_call *call) {
+    struct fetch *f = call_alloc(call, sizeof *f);
+    if (!f) return;
+    f->call = call;
+    struct message_error error;
+    if (!fetch_request_decode(call->version, call->body_bytes, NULL, &f->request, &call->request->arena, &error)) {
+        return respond_close(call, error.reason);
+    }
+    call->request->flow = &f->flow;
+    flow_start(&f->flow, &fetch_flow, call->core);
+}
+
+static const struct image_topic *topic_of(const struct fetch *f, const struct image *image,
+                                          const struct fetch_request_topic *asked) {
+    const struct image_topic *topic = f->call->version >= FETCH_VERSION_OF_TOPIC_IDS
+                                          ? image_topic_by_id(image, asked->topic_id)
+                                          : image_topic_by_name(image, asked->topic);
+    return topic && !topic->deleting ? topic : NULL;
+}
+
+static int16_t row_refusal(const struct fetch *f, const struct image_topic *topic,
+                           const struct image_partition *partition) {
+    if (f->call->version < FETCH_VERSION_OF_FORMAT_2) return KAFKA_ERROR_UNSUPPORTED_VERSION;
+    if (!topic && f->call->version >= FETCH_VERSION_OF_TOPIC_IDS) return KAFKA_ERROR_UNKNOWN_TOPIC_ID;
+    if (!partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+    if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
+    return KAFKA_ERROR_NONE;
+}
+
+static void row_into_share(struct fetch *f, struct fetch_row *row, const struct image_topic *topic, int owner) {
+    struct fetch_share *share = f->shares[owner];
+    struct fetch_part *part = &share->parts[share->part_count++];
+    *part = (struct fetch_part){
+        .topic_id = topic->id,
+        .index = row->asked->partition,
+        .offset = row->asked->fetch_offset,
+        .max_bytes = row->asked->partition_max_bytes,
+        .current_leader_epoch = row->asked->current_leader_epoch,
+        .last_fetched_epoch = row->asked->last_fetched_epoch,
+    };
+    row->part = part;
+}
+
+// The partitions that each core owns, to size the shares.
+static void shares_create(struct fetch *f, const uint32_t *counts) {
+    for (int core = 0; core < CORES_MAX; core++) {
+        if (counts[core] == 0) continue;
+        f->shares[core] = fetch_share_create(counts[core]);
+        f->shares[core]->part_count = 0; // grows as rows are put in
+        f->share_count++;
+    }
+}
+
+static bool rows_make(struct fetch *f, const struct image *image) {
+    uint32_t counts[CORES_MAX] = {0};
+    for (int32_t t = 0; t < f->request.topics_count; t++)
+        f->row_count += (uint32_t)max_i64(f->request.topics[t].partitions_count, 0);
+    f->rows = call_alloc_array(f->call, (int32_t)f->row_count, sizeof *f->rows);
+    if (!f->rows) return false;
+    for (int pass = 0; pass < 2; pass++) { // count, then fill
+        struct fetch_row *row = f->rows;
+        for (int32_t t = 0; t < f->request.topics_count; t++) {
+            const struct fetch_request_topic *asked = &f->request.topics[t];
+            const struct image_topic *topic = topic_of(f, image, asked);
+            for (int32_t i = 0; i < asked->partitions_count; i++, row++) {
+                row->asked = &asked->partitions[i];
+                const struct image_partition *partition = topic ? image_partition(topic, row->asked->partition) : NULL;
+                row->error = row_refusal(f, topic, partition);
+                if (row->error != KAFKA_ERROR_NONE) continue;
+                if (pass == 0) {
+                    counts[partition->owner_core]++;
+                } else {
+                    row_into_share(f, row, topic, partition->owner_core);
+                }
+            }
+        }
+        if (pass == 0) shares_create(f, counts);
+    }
+    return true;
+}
+
+static int32_t replica_of(const struct fetch_request *request, int16_t version) {
+    return version < 15 ? request->replica_id : request->replica_state.replica_id;
+}
+
+static void share_done(struct fetch_share *share) {
+    struct fetch *f = share->context;
+    ASSERT(f->pending > 0);
+    f->pending--;
+    f->came_back = true;
+    flow_wake(&f->flow);
+}
+
+// min_bytes and max_bytes as Kafka limits them: by fetch.max.bytes.
+static flow_next fetch_step_plan(struct flow *flow) {
+    struct fetch *f = self(flow);
+    const struct image *image = image_of(flow->core);
+    if (!rows_make(f, image)) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    f->max_bytes = min_i64(f->request.max_bytes, config_i64(image->config, CONFIG_FETCH_MAX_BYTES));
+    f->min_bytes = (uint64_t)max_i64(min_i64(f->request.min_bytes, f->max_bytes), 0);
+    f->deadline_ns = os_now_ns(flow->core->os) + (uint64_t)max_i64(f->request.max_wait_ms, 0) * 1000000;
+    for (int core = 0; core < CORES_MAX; core++) {
+        struct fetch_share *share = f->shares[core];
+        if (!share) continue;
+        share->read_committed = f->request.isolation_level == 1;
+        share->replica_id = replica_of(&f->request, f->call->version);
+        share->deadline_ns = f->min_bytes == 0 ? 0 : f->deadline_ns;
+        share->min_bytes = f->share_count == 1 ? f->min_bytes : min_size(f->min_bytes, 1);
+        share->done = share_done;
+        share->context = f;
+        share->away = false;
+        f->pending++;
+        fetch_share_send(flow->core, core, share);
+    }
+    return FLOW_NEXT;
+}
+
+static flow_next fetch_step_read(struct flow *flow) {
+    struct fetch *f = self(flow);
+    if (f->pending == 0) return FLOW_NEXT;
+    if (f->came_back || flow->stop) {
+        for (int core = 0; core < CORES_MAX; core++) {
+            if (f->shares[core]) fetch_share_stop(flow->core, f->shares[core]);
+        }
+    }
+    return FLOW_WAIT;
+}
+
+static flow_next fetch_step_decide(struct flow *flow) {
+    struct fetch *f = self(flow);
+    uint64_t bytes = 0;
+    bool must_answer = f->share_count == 0 || flow->stop || os_now_ns(flow->core->os) >= f->deadline_ns;
+    for (int core = 0; core < CORES_MAX; core++) {
+        if (!f->shares[core]) continue;
+        bytes += f->shares[core]->bytes;
+        must_answer |= f->shares[core]->must_answer;
+    }
+    if (must_answer || bytes >= f->min_bytes) return FLOW_NEXT;
+    // Several cores have something, but not enough together: wait until one of them has more.
+    f->came_back = false;
+    for (int core = 0; core < CORES_MAX; core++) {
+        struct fetch_share *share = f->shares[core];
+        if (!share) continue;
+        share->min_bytes = share->bytes + 1;
+        f->pending++;
+        fetch_share_send(flow->core, core, share);
+    }
+    return FLOW_GOTO(fetch, read);
+}
+
+// ---- the response
+// -----------------------------------------------------------------------------------------------------------------------
+
+static int16_t error_in_version(int16_t error, int16_t version) {
+    return error == KAFKA_ERROR_KAFKA_STORAGE_ERROR && version <= 5 ? (int16_t)KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER
+                                                                    : error;
+}
+
+static void answer_refused(const struct fetch *f, const struct fetch_row *row,
+                           struct fetch_response_partition *answer) {
+    answer->error_code = error_in_version(row->error, f->call->version);
+    bool old_format = row->error == KAFKA_ERROR_UNSUPPORTED_VERSION;
+    answer->records = old_format ? (struct bytes){NULL, 0} : (struct bytes){(const uint8_t *)"", 0};
+    static struct fetch_response_aborted_transaction *const none = NULL;
+    answer->aborted_transactions = none;
+    answer->aborted_transactions_count = old_format ? -1 : 0;
+}
+
+static void answer_part(const struct fetch *f, struct fetch_part *part, struct fetch_response_partition *answer,
+                        int64_t *room, bool *first, bool *moved) {
+    bool read_committed = f->request.isolation_level == 1;
+    answer->error_code = error_in_version(part->error, f->call->version);
+    answer->aborted_transactions_count = read_committed && part->error == KAFKA_ERROR_NONE ? 0 : -1;
+    answer->records = (struct bytes){(const uint8_t *)"", 0};
+    if (part->has_ends) {
+        answer->high_watermark = part->high_watermark;
+        answer->last_stable_offset = part->last_stable_offset;
+        answer->log_start_offset = part->log_start_offset;
+    }
+    if (part->diverging_epoch >= 0) {
+        answer->diverging_epoch = (struct fetch_response_diverging_epoch){part->diverging_epoch, part->diverging_end};
+        return;
+    }
+    bool leader_changed =
+        part->error == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER || part->error == KAFKA_ERROR_FENCED_LEADER_EPOCH;
+    if (leader_changed && f->call->version >= FETCH_VERSION_OF_LEADERS) {
+        answer->current_leader = (struct fetch_response_current_leader){part->leader, part->leader_epoch};
+        *moved |= part->leader >= 0;
+    }
+    // The first partition that has data may pass the limit; later ones that do not fit are empty (trap 25).
+    if (part->error != KAFKA_ERROR_NONE || part->read.size_bytes == 0) return;
+    if (!*first && (int64_t)part->read.size_bytes > *room) return;
+    *first = false;
+    *room -= part->read.size_bytes;
+    answer->records = (struct bytes){(const uint8_t *)part,
+                                     part->read.size_bytes}; // see responses_slices: the part stands for its range
+}
+
+static void answer_endpoints(struct fetch *f, struct fetch_response *response) {
+    const struct image *image = image_of(f->call->core);
+    const struct image_broker *broker = image_broker_by_id(image, image->broker_id);
+    const struct image_endpoint *endpoint =
+        broker ? image_endpoint(broker, str_of(request_listener(f->call->request))) : NULL;
+    struct fetch_response_node_endpoint *row = arena_alloc(&f->call->request->arena, sizeof *row);
+    if (!endpoint || !row) return;
+    *row = (struct fetch_response_node_endpoint){broker->id, endpoint->host, endpoint->port, broker->rack};
+    response->node_endpoints = row;
+    response->node_endpoints_count = 1;
+}
+
+static bool response_fill(struct fetch *f, struct fetch_response *response) {
+    message_default(f->call->api->response, response);
+    response->responses = call_alloc_array(f->call, f->request.topics_count, sizeof *response->responses);
+    if (!response->responses) return false;
+    int64_t room = f->max_bytes;
+    bool first = true, moved = false;
+    struct fetch_row *row = f->rows;
+    for (int32_t t = 0; t < f->request.topics_count; t++) {
+        const struct fetch_request_topic *asked = &f->request.topics[t];
+        struct fetch_response_topic *topic = &response->responses[response->responses_count++];
+        topic->topic = asked->topic;
+        topic->topic_id = asked->topic_id;
+        topic->partitions = call_alloc_array(f->call, asked->partitions_count, sizeof *topic->partitions);
+        if (!topic->partitions) return false;
+        for (int32_t i = 0; i < asked->partitions_count; i++, row++) {
+            struct fetch_response_partition *answer = &topic->partitions[topic->partitions_count++];
+            message_default(&fetch_response_partition_schema, answer);
+            answer->partition_index = row->asked->partition;
+            answer->high_watermark = -1;
+            if (row->part) {
+                answer_part(f, row->part, answer, &room, &first, &moved);
+            } else {
+                answer_refused(f, row, answer);
+            }
+        }
+    }
+    if (moved) answer_endpoints(f, response);
+    return true;
+}
+
+static void shares_release(struct fetch *f) {
+    for (int core = 0; core < CORES_MAX; core++) {
+        if (f->shares[core]) fetch_share_release(f->call->core, f->shares[core]);
+        f->shares[core] = NULL;
+    }
+}
+
+static void fetch_sent(struct request *request) {
+    shares_release(request->context);
+}
+
+// Header, message and ranges of files, in the order in which they are sent.
+static bool response_slices(struct fetch *f, const struct fetch_response *response, struct os_slice **slices,
+                            size_t *count) {
+    struct request *request = f->call->request;
+    int16_t version = f->call->version;
+    struct fetch_response_size size = fetch_response_size(version, response);
+    size_t header_size = response_header_size(f->call->api, version);
+    size_t frame_size = header_size + size.message_bytes;
+    uint8_t *memory = arena_alloc(&request->arena, FRAME_LENGTH_BYTES + header_size + size.memory_bytes);
+    struct fetch_split *splits = arena_alloc_array(&request->arena, size.split_count, sizeof *splits);
+    *slices = arena_alloc_array(&request->arena, 2 * size.split_count + 1, sizeof **slices);
+    if (!memory || !splits || !*slices || frame_size > INT32_MAX) return false;
+    store_be32(memory, (uint32_t)frame_size);
+    response_header_encode(f->call->api, version, request->correlation_id, memory + FRAME_LENGTH_BYTES);
+    uint8_t *body = memory + FRAME_LENGTH_BYTES + header_size;
+    fetch_response_encode(version, response, body, size.memory_bytes, splits, size.split_count);
+    const uint8_t *from = memory;
+    size_t n = 0;
+    for (size_t i = 0; i < size.split_count; i++) {
+        const struct fetch_part *part = (const struct fetch_part *)(const void *)splits[i].partition->records.data;
+        const uint8_t *to = body + splits[i].offset;
+        (*slices)[n++] = (struct os_slice){.memory = from, .size = (size_t)(to - from)};
+        (*slices)[n++] =
+            (struct os_slice){.file = part->read.file, .position = part->read.position, .size = part->read.size_bytes};
+        from = to;
+    }
+    const uint8_t *end = body + size.memory_bytes;
+    if (end > from) (*slices)[n++] = (struct os_slice){.memory = from, .size = (size_t)(end - from)};
+    *count = n;
+    return true;
+}
+
+static flow_next fetch_step_respond(struct flow *flow) {
+    struct fetch *f = self(flow);
+    struct fetch_response response;
+    struct os_slice *slices;
+    size_t count;
+    if (!response_fill(f, &response)) return FLOW_NEXT; // the connection is closing
+    if (!response_slices(f, &response, &slices, &count)) {
+        respond_close(f->call, "response needs too much memory");
+        return FLOW_NEXT;
+    }
+    f->call->request->context = f;
+    request_finish(f->call->request, slices, count, fetch_sent);
+    return FLOW_NEXT;
+}
+
+static flow_next fetch_step_release(struct flow *flow) {
+    struct fetch *f = self(flow);
+    // Without an answer nothing was sent and nothing will be: the ranges go back here.
+    if (f->call->request->sent != fetch_sent) shares_release(f);
+    return FLOW_END;
+}
