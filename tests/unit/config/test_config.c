@@ -282,3 +282,22 @@ Test(config, listeners) {
     cr_assert(str_is(inter_broker, "INTERNAL"));
     arena_drop(&f.arena);
 }
+
+// Damaged files: any bytes may come out of a disk. Nothing may be read or written out of bounds (the sanitizers watch),
+// and an image appears exactly when there is no error.
+Test(config, damaged_files) {
+    uint64_t random = 1;
+    for (int round = 0; round < 300; round++) {
+        struct fixture f;
+        fixture_init(&f);
+        char file[sizeof stock];
+        memcpy(file, stock, sizeof stock);
+        for (int i = 0; i < 1 + round % 20; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            file[(random >> 33) % (sizeof stock - 1)] = "\\u=\n\r,:#\xff\x80 \t9-"[(random >> 20) % 14];
+        }
+        const struct config *c = fixture_parse(&f, file, round % 2);
+        cr_assert_eq(c != NULL, f.report.error_count == 0);
+        arena_drop(&f.arena);
+    }
+}
