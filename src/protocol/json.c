@@ -7,13 +7,15 @@ void json_add_string(struct text *out, struct str s) {
         text_add(out, str_of("null"));
         return;
     }
+    static const char short_escapes[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
     text_add(out, str_of("\""));
     for (size_t i = 0; i < s.size; i++) {
         unsigned char c = (unsigned char)s.data[i];
-        if (c == '"' || c == '\\') {
-            text_addf(out, "\\%c", c);
-        } else if (c < 0x20 || c == 0x7f) {
-            text_addf(out, "\\u%04x", c);
+        const char *escape = c ? strchr(short_escapes, c) : NULL;
+        if (escape) {
+            text_addf(out, "\\%c", letters[escape - short_escapes]);
+        } else if (c < 0x20) {
+            text_addf(out, "\\u%04X", c);
         } else {
             text_add(out, (struct str){&s.data[i], 1});
         }
