@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A control core driven by the test's own thread, a temporary directory, and calls on a store that are awaited.
+#pragma once
+
+#include "metastore/embedded.h"
+#include "os/linux/host.h"
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct bench {
+    struct os_host *host;
+    struct core_set *set;
+    struct core *control;
+    char directory[64], path[128];
+};
+
+static inline void bench_open(struct bench *b) {
+    int error;
+    b->host = os_host_create();
+    b->set = core_set_create(b->host, 1, &error);
+    cr_assert_not_null(b->set, "%d", error);
+    b->control = core_control(b->set);
+    strcpy(b->directory, "/tmp/tailrace-metastore-XXXXXX");
+    cr_assert_not_null(mkdtemp(b->directory));
+    snprintf(b->path, sizeof b->path, "%s/tailrace.metadata", b->directory);
+}
+static inline void bench_close(struct bench *b) {
+    core_set_destroy(b->set);
+    os_host_destroy(b->host);
+    unlink(b->path);
+    rmdir(b->directory);
+}
+static inline struct metastore *bench_store(struct bench *b, uint64_t compact_above_bytes) {
+    struct embedded_open open = {.path = b->path, .compact_above_bytes = compact_above_bytes};
+    int64_t result = embedded_open_run(b->host, &open);
+    cr_assert_eq(result, 0, "%s", open.reason);
+    embedded_attach(open.store, b->control);
+    return open.store;
+}
+// Turns of the loop until *flag; a test that hangs is ended by ctest.
+static inline void bench_until(struct core *control, const bool *flag) {
+    while (!*flag)
+        core_turn(control);
+}
+static inline void bench_store_close(struct bench *b, struct metastore *store) {
+    bool done = false;
+    metastore_close(store, NULL, &done);
+    bench_until(b->control, &done);
+}
+
+static inline struct bytes octets(const char *text) {
+    return (struct bytes){(const uint8_t *)text, text ? strlen(text) : 0};
+}
+// Awaited calls.
+static inline enum metastore_result do_write(struct metastore *store, struct metastore_change *changes, size_t count) {
+    struct metastore_write write = {.changes = changes, .count = count};
+    metastore_write_start(store, &write);
+    cr_assert_not(write.call.done, "an answer inside the call");
+    bench_until(store->core, &write.call.done);
+    return write.call.result;
+}
+static inline enum metastore_result do_create(struct metastore *store, const char *path, const char *data, int flags) {
+    struct metastore_change change = metastore_create_node(path, octets(data), flags);
+    return do_write(store, &change, 1);
+}
+static inline enum metastore_result do_set(struct metastore *store, const char *path, const char *data,
+                                           int32_t version) {
+    struct metastore_change change = metastore_set_node(path, octets(data), version);
+    return do_write(store, &change, 1);
+}
+static inline enum metastore_result do_delete(struct metastore *store, const char *path, int32_t version) {
+    struct metastore_change change = metastore_delete_node(path, version);
+    return do_write(store, &change, 1);
+}
+static inline void do_read(struct metastore *store, struct metastore_read *read) {
+    metastore_read_start(store, read);
+    cr_assert_not(read->call.done, "an answer inside the call");
+    bench_until(store->core, &read->call.done);
+}
+
+// What every store must do; the tree below `root` ("" or "/x", existing) is the suite's. `reconnect` gives a second
+// session on the same tree after ending the first, or NULL.
+void conformance_run(struct metastore *store, const char *root);
