@@ -51,6 +51,6 @@ function(tailrace_link target)
       list(APPEND libs tr_${top})
     endif()
   endforeach()
-  # base calls assert_failed(), which the os implementation has: the group is searched until nothing new is found.
-  target_link_libraries(${target} PRIVATE ${libs} -Wl,--start-group tr_os_linux tr_base -Wl,--end-group pthread)
+  # Layers call the os implementation without naming it, wherever they stand on the link line: it goes in as a whole.
+  target_link_libraries(${target} PRIVATE ${libs} "$<LINK_LIBRARY:WHOLE_ARCHIVE,tr_os_linux>" tr_base pthread)
 endfunction()

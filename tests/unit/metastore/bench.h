@@ -10,18 +10,36 @@
 #include <unistd.h>
 
 struct bench {
+    struct flow bell; // ends the wait of the turn in which an answer came
     struct os_host *host;
     struct core_set *set;
     struct core *control;
     char directory[64], path[128];
 };
 
+#define BELL_STEPS(STEP) STEP(bell, ring) STEP(bell, release)
+FLOW_DEFINE(bell, BELL_STEPS)
+static flow_next bell_step_ring(struct flow *flow) {
+    os_ring_doorbell(flow->core->os);
+    return FLOW_WAIT;
+}
+static flow_next bell_step_release(struct flow *flow) {
+    (void)flow;
+    return FLOW_END;
+}
+static inline struct flow *bell_of(struct core *control) {
+    return &((struct bench *)control->broker)->bell;
+}
+
 static inline void bench_open(struct bench *b) {
+    *b = (struct bench){0};
     int error;
     b->host = os_host_create();
     b->set = core_set_create(b->host, 1, &error);
     cr_assert_not_null(b->set, "%d", error);
     b->control = core_control(b->set);
+    b->control->broker = (struct broker *)b; // nothing here looks at it
+    flow_start(&b->bell, &bell_flow, b->control);
     strcpy(b->directory, "/tmp/tailrace-metastore-XXXXXX");
     cr_assert_not_null(mkdtemp(b->directory));
     snprintf(b->path, sizeof b->path, "%s/tailrace.metadata", b->directory);
@@ -39,14 +57,14 @@ static inline struct metastore *bench_store(struct bench *b, uint64_t compact_ab
     embedded_attach(open.store, b->control);
     return open.store;
 }
-// Turns of the loop until *flag; a test that hangs is ended by ctest.
+// Turns of the loop until *flag, whose flow is the bell; a test that hangs is ended by ctest.
 static inline void bench_until(struct core *control, const bool *flag) {
     while (!*flag)
         core_turn(control);
 }
 static inline void bench_store_close(struct bench *b, struct metastore *store) {
     bool done = false;
-    metastore_close(store, NULL, &done);
+    metastore_close(store, &b->bell, &done);
     bench_until(b->control, &done);
 }
 
@@ -55,7 +73,7 @@ static inline struct bytes octets(const char *text) {
 }
 // Awaited calls.
 static inline enum metastore_result do_write(struct metastore *store, struct metastore_change *changes, size_t count) {
-    struct metastore_write write = {.changes = changes, .count = count};
+    struct metastore_write write = {.call.flow = bell_of(store->core), .changes = changes, .count = count};
     metastore_write_start(store, &write);
     cr_assert_not(write.call.done, "an answer inside the call");
     bench_until(store->core, &write.call.done);
@@ -75,6 +93,7 @@ static inline enum metastore_result do_delete(struct metastore *store, const cha
     return do_write(store, &change, 1);
 }
 static inline void do_read(struct metastore *store, struct metastore_read *read) {
+    read->call.flow = bell_of(store->core);
     metastore_read_start(store, read);
     cr_assert_not(read->call.done, "an answer inside the call");
     bench_until(store->core, &read->call.done);

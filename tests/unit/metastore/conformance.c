@@ -58,7 +58,7 @@ static void multi(struct metastore *store, const char *root) {
     cr_assert_eq(good[0].stat.czxid, good[1].stat.czxid, "one write has one zxid");
     struct metastore_change bad[] = {metastore_delete_node(b, 1), metastore_create_node(c, octets("4"), 0),
                                      metastore_check_node(a, 9), metastore_set_node(a, octets("5"), 0)};
-    struct metastore_write write = {.changes = bad, .count = 4};
+    struct metastore_write write = {.call.flow = bell_of(store->core), .changes = bad, .count = 4};
     metastore_write_start(store, &write);
     bench_until(store->core, &write.call.done);
     cr_assert_eq(write.call.result, METASTORE_BAD_VERSION);
@@ -150,7 +150,7 @@ static void watches(struct metastore *store, const char *root) {
 
     // The event comes before the answer to the write that caused it.
     struct metastore_change create = metastore_create_node(a, octets("x"), 0);
-    struct metastore_write write = {.changes = &create, .count = 1};
+    struct metastore_write write = {.call.flow = bell_of(store->core), .changes = &create, .count = 1};
     exists.not_after = &write.call.done;
     metastore_write_start(store, &write);
     bench_until(store->core, &write.call.done);
@@ -223,8 +223,8 @@ static void pipeline(struct metastore *store, const char *root) {
     for (int i = 0; i < CALLS; i++) {
         snprintf(values[i], sizeof values[i], "%d", i);
         changes[i] = metastore_set_node(a, octets(values[i]), i);
-        writes[i] = (struct metastore_write){.changes = &changes[i], .count = 1};
-        reads[i] = (struct metastore_read){.kind = METASTORE_GET, .path = a};
+        writes[i] = (struct metastore_write){.call.flow = bell_of(store->core), .changes = &changes[i], .count = 1};
+        reads[i] = (struct metastore_read){.call.flow = bell_of(store->core), .kind = METASTORE_GET, .path = a};
         metastore_write_start(store, &writes[i]);
         metastore_read_start(store, &reads[i]);
     }

@@ -127,7 +127,8 @@ static void make_history(struct bench *b, struct history *h) {
     // Two writes of one batch.
     struct metastore_change one = metastore_set_node("/a/b", octets("four"), 0),
                             two = metastore_set_node("/a/b", octets("five"), 1);
-    struct metastore_write first = {.changes = &one, .count = 1}, second = {.changes = &two, .count = 1};
+    struct metastore_write first = {.changes = &one, .count = 1},
+                           second = {.call.flow = bell_of(b->control), .changes = &two, .count = 1};
     metastore_write_start(store, &first);
     struct metastore_read between = {.kind = METASTORE_GET, .path = "/a/b"};
     metastore_read_start(store, &between);
