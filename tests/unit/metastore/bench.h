@@ -28,7 +28,7 @@ static flow_next bell_step_release(struct flow *flow) {
     return FLOW_END;
 }
 static inline struct flow *bell_of(struct core *control) {
-    return &((struct bench *)control->broker)->bell;
+    return &((struct bench *)control->net)->bell;
 }
 
 static inline void bench_open(struct bench *b) {
@@ -38,7 +38,7 @@ static inline void bench_open(struct bench *b) {
     b->set = core_set_create(b->host, 1, &error);
     cr_assert_not_null(b->set, "%d", error);
     b->control = core_control(b->set);
-    b->control->broker = (struct broker *)b; // nothing here looks at it
+    b->control->net = (struct net *)b; // nothing here looks at it
     flow_start(&b->bell, &bell_flow, b->control);
     strcpy(b->directory, "/tmp/tailrace-metastore-XXXXXX");
     cr_assert_not_null(mkdtemp(b->directory));
