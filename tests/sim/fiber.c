@@ -58,6 +58,11 @@ static void fiber_start(unsigned high, unsigned low) {
     UNREACHABLE();
 }
 
+// Alone in a function: getcontext returns as setjmp does, and compilers distrust what lives around it.
+static void context_get(ucontext_t *context) {
+    getcontext(context);
+}
+
 struct fiber *fiber_create(struct os_host *host, void (*run)(struct fiber *), void *argument) {
     struct fiber *fiber = sim.fiber_pool;
     if (fiber) {
@@ -75,7 +80,7 @@ struct fiber *fiber_create(struct os_host *host, void (*run)(struct fiber *), vo
     void *stack = fiber->stack;
     *fiber = (struct fiber){.stack = stack, .host = host, .run = run, .argument = argument, .next = host->fibers};
     host->fibers = fiber;
-    getcontext(&fiber->context);
+    context_get(&fiber->context);
     fiber->context.uc_stack.ss_sp = stack;
     fiber->context.uc_stack.ss_size = STACK_BYTES;
     uintptr_t address = (uintptr_t)fiber;
