@@ -202,8 +202,8 @@ static flow_next watcher_step_release(struct flow *flow) {
     STEP(session, open)                                                                                                \
     STEP(session, attach)                                                                                              \
     STEP(session, counter)                                                                                             \
-    STEP(session, counted) STEP(session, key) STEP(session, verify) STEP(session, ephemeral) STEP(session, write)      \
-        STEP(session, release)
+    STEP(session, counted)                                                                                             \
+    STEP(session, key) STEP(session, verify) STEP(session, ephemeral) STEP(session, write) STEP(session, release)
 FLOW_DEFINE(session, SESSION_STEPS)
 
 static flow_next session_step_open(struct flow *flow) {
