@@ -26,8 +26,8 @@
 #include <sys/uio.h>
 
 enum {
-    SEND_A_TURN_MAX = 256 * 1024,           // of one socket
-    SEND_ALL_A_TURN_MAX = 16 * 1024 * 1024, // of all sockets; the others wait in line
+    SEND_A_TURN_MAX = 256 * 1024,          // of one socket
+    SEND_ALL_A_TURN_MAX = 4 * 1024 * 1024, // of all sockets; the others wait in line
     SEND_VECTORS_MAX = 64,
     SEND_READ_AHEAD = 1024 * 1024,
     PAGE_BYTES = 4096,

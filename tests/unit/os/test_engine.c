@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting, doorbells, helper threads, signals, clocks, the machine.
 #include "fixture.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 Test(engine, a_deadline_is_never_early) {
@@ -25,6 +29,7 @@ Test(engine, a_deadline_is_never_early) {
 struct bell {
     struct os *os;
     int rounds;
+    pthread_t thread;
     atomic_int published, seen;
 };
 static void *bell_ringer(void *argument) {
@@ -198,6 +203,71 @@ Test(engine, a_signal_completes_the_operation_and_a_second_one_again) {
     int status;
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %x", status);
+}
+
+static void refuse_io_uring(int error) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(9);
+}
+
+// As containers do it.
+Test(engine, a_refused_ring_is_told_at_once) {
+    static const int errors[] = {EPERM, ENOSYS, ENOMEM};
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            struct os_host *host = os_host_create();
+            refuse_io_uring(errors[i]);
+            int error = 0;
+            if (os_create(host, 0, 8, &error) != NULL) _exit(1);
+            if (error != -errors[i]) _exit(2);
+            os_host_destroy(host);
+            _exit(0);
+        }
+        int status;
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_assert_eq(status, 0, "status %x", status);
+    }
+}
+
+static void nothing(int signal) {
+    (void)signal;
+}
+static void *signal_sender(void *argument) {
+    struct bell *b = argument;
+    for (int i = 0; i < 200; i++) {
+        pthread_kill(b->thread, SIGUSR1);
+        sched_yield();
+    }
+    os_ring_doorbell(b->os);
+    atomic_store(&b->published, 1);
+    return NULL;
+}
+
+// EINTR in the middle of a wait loses nothing.
+Test(engine, signals_with_handlers_do_not_hurt_a_wait) {
+    struct fixture f = fixture_open(8);
+    struct sigaction action = {.sa_handler = nothing};
+    sigaction(SIGUSR1, &action, NULL);
+    struct bell b = {.os = f.os, .thread = pthread_self()};
+    pthread_t thread;
+    pthread_create(&thread, NULL, signal_sender, &b);
+    struct job job = {.op = OS_OP(job_done), .value = 5};
+    for (int i = 0; i < 100; i++) {
+        os_offload(f.os, &job.op, job_square, &job);
+        cr_assert_eq(op_await(f.os, &job.op), 25);
+    }
+    while (!atomic_load(&b.published))
+        os_wait(f.os, os_now_ns(f.os) + SECOND_NS);
+    pthread_join(thread, NULL);
+    fixture_close(&f);
 }
 
 Test(engine, clocks_and_randomness) {
