@@ -102,7 +102,7 @@ static void connect_resolved(struct os_op *op) {
 }
 
 void os_connect_start(struct os *os, struct os_op *op, const char *address, uint16_t port) {
-    engine_begin(op);
+    engine_begin(os, op);
     size_t name_size = strlen(address) + 1;
     struct connect *c = calloc(1, sizeof *c + name_size);
     if (!c) {

@@ -28,9 +28,10 @@ struct os *os_create(struct os_host *host, int core_id, uint32_t depth, int *err
 }
 
 void os_destroy(struct os *os) {
+    ASSERT(os->in_flight == (os->signal_awaited ? 1 : 0)); // else the kernel might write into memory that is given back
     ASSERT(!os->finished.first && !os->sending.first);
     offload_forget(os);
-    ring_destroy(os); // ends the doorbell's read
+    ring_destroy(os); // ends the reads of the doorbell and of signals
     doorbell_destroy(os);
     free(os->cold_scratch);
     free(os);
@@ -45,8 +46,9 @@ static void engine_deliver(struct os *os) {
     struct op_queue finished = os->finished;
     os->finished = (struct op_queue){NULL, NULL};
     for (struct os_op *op = op_queue_pop(&finished); op; op = op_queue_pop(&finished)) {
-        ASSERT(op->in_flight);
+        ASSERT(op->in_flight && os->in_flight > 0);
         op->in_flight = false;
+        os->in_flight--;
         op->done(op); // may free it or start it again
     }
 }

@@ -10,6 +10,7 @@
 #include "os/os.h"
 #include <liburing.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 struct op_queue {
@@ -51,13 +52,17 @@ struct os_host {
     int helpers_idle;
     bool stopping;
     int signal_fd;
+    cpu_set_t *cpus; // that the process may use; CPUS_MAX of them
 };
+enum { CPUS_MAX = 8192 };
 
 enum { RANDOM_WORDS = 32 };
 struct os {
     struct os_host *host;
     int core_id;
     bool ring_enabled;
+    bool signal_awaited;
+    uint64_t in_flight; // operations that were started and not delivered
     struct io_uring ring;
     struct op_queue pending;  // requests that wait for a submission slot
     struct op_queue sending;  // sends that can make progress
@@ -93,9 +98,10 @@ static inline struct os_op *op_queue_pop(struct op_queue *queue) {
 }
 
 // Every start function begins with it.
-static inline void engine_begin(struct os_op *op) {
+static inline void engine_begin(struct os *os, struct os_op *op) {
     ASSERT(op->done != NULL);
     ASSERT(!op->in_flight);
+    os->in_flight++;
     op->in_flight = true;
     op->result = 0;
 }
@@ -125,6 +131,9 @@ void doorbell_destroy(struct os *os);
 void offload_collect(struct os *os);
 void offload_forget(struct os *os); // after it no helper thread touches the engine
 void offload_stop(struct os_host *host);
+
+// machine.c
+cpu_set_t *cpus_of_process(void); // CPU_FREE it
 
 // send.c
 void sends_progress(struct os *os);

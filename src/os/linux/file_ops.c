@@ -9,7 +9,7 @@ enum { READ_AT_ONCE_MAX = 1 << 30 };
 void os_pwritev_start(struct os *os, struct os_op *op, int file, const struct os_vector *vectors, int count,
                       uint64_t position) {
     ASSERT(count > 0 && count <= OS_VECTORS_MAX);
-    engine_begin(op);
+    engine_begin(os, op);
     *request_of(op) = (struct request){
         .opcode = IORING_OP_WRITEV,
         .fd = file,
@@ -21,7 +21,7 @@ void os_pwritev_start(struct os *os, struct os_op *op, int file, const struct os
 }
 
 void os_fdatasync_start(struct os *os, struct os_op *op, int file) {
-    engine_begin(op);
+    engine_begin(os, op);
     *request_of(op) = (struct request){
         .opcode = IORING_OP_FSYNC,
         .flags = REQUEST_NO_RETRY,
@@ -58,7 +58,7 @@ static void pread_done(struct os *os, struct os_op *op, int32_t result) {
 }
 
 void os_pread_start(struct os *os, struct os_op *op, int file, void *buffer, size_t size, uint64_t position) {
-    engine_begin(op);
+    engine_begin(os, op);
     *request_of(op) = (struct request){
         .opcode = IORING_OP_READ,
         .flags = REQUEST_ASYNC, // else the core itself would submit the disk's reads

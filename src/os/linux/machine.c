@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-enum { SMALL_FILE_MAX = 8192, CGROUP_DEPTH_MAX = 64, CPUS_MAX = 8192 };
+enum { SMALL_FILE_MAX = 8192, CGROUP_DEPTH_MAX = 64 };
 
 // ---- memory
 static bool small_file_read(const char *path, char text[SMALL_FILE_MAX]) {
@@ -93,19 +92,21 @@ uint64_t os_memory_bytes(struct os_host *host) {
 }
 
 // ---- CPUs
-int os_cpus(struct os_host *host, int *cpus, int capacity) {
-    (void)host;
+cpu_set_t *cpus_of_process(void) {
     cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
     ASSERT(set != NULL);
     size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
     CPU_ZERO_S(size, set);
+    int rc = sched_getaffinity(0, size, set);
+    ASSERT(rc == 0); // the set has room for more CPUs than the kernel can have
+    return set;
+}
+
+int os_cpus(struct os_host *host, int *cpus, int capacity) {
     int count = 0;
-    if (sched_getaffinity(0, size, set) == 0) {
-        for (int cpu = 0; cpu < CPUS_MAX && count < capacity; cpu++) {
-            if (CPU_ISSET_S((size_t)cpu, size, set)) cpus[count++] = cpu;
-        }
+    for (int cpu = 0; cpu < CPUS_MAX && count < capacity; cpu++) {
+        if (CPU_ISSET_S((size_t)cpu, CPU_ALLOC_SIZE(CPUS_MAX), host->cpus)) cpus[count++] = cpu;
     }
-    CPU_FREE(set);
     ASSERT(count > 0 || capacity == 0);
     return count;
 }

@@ -59,12 +59,17 @@ static void *helper_main(void *argument) {
 // With host->lock held. False: there is no helper at all.
 static bool helper_start(struct os_host *host) {
     if (host->helper_count == OS_HELPERS_MAX) return true;
-    if (pthread_create(&host->helpers[host->helper_count], NULL, helper_main, host) == 0) host->helper_count++;
+    // A thread starts on the CPUs of the one that makes it, and that is pinned.
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_np(&attributes, CPU_ALLOC_SIZE(CPUS_MAX), host->cpus);
+    if (pthread_create(&host->helpers[host->helper_count], &attributes, helper_main, host) == 0) host->helper_count++;
+    pthread_attr_destroy(&attributes);
     return host->helper_count > 0;
 }
 
 void os_offload(struct os *os, struct os_op *op, os_offload_function *function, void *argument) {
-    engine_begin(op);
+    engine_begin(os, op);
     *job_of(op) = (struct job){.os = os, .function = function, .argument = argument};
     struct os_host *host = os->host;
     pthread_mutex_lock(&host->lock);

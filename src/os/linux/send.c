@@ -235,7 +235,7 @@ void sends_progress(struct os *os) {
 }
 
 void os_send_start(struct os *os, struct os_send *send, int socket, const struct os_slice *slices, size_t count) {
-    engine_begin(&send->op);
+    engine_begin(os, &send->op);
     send->slices = slices;
     send->count = count;
     send->socket = socket;

@@ -8,6 +8,7 @@
 _Static_assert(sizeof(struct signalfd_siginfo) == sizeof((struct os *)0)->signal_info, "room for one signal");
 
 static void signal_read(struct os *os, struct os_op *op, int32_t result) {
+    os->signal_awaited = false;
     if (result < 0) {
         engine_finish(os, op, result);
         return;
@@ -19,7 +20,7 @@ static void signal_read(struct os *os, struct os_op *op, int32_t result) {
 }
 
 void os_signal_start(struct os *os, struct os_op *op) {
-    engine_begin(op);
+    engine_begin(os, op);
     if (os->host->signal_fd < 0) {
         engine_finish(os, op, -EMFILE);
         return;
@@ -31,5 +32,6 @@ void os_signal_start(struct os *os, struct os_op *op) {
         .length = sizeof os->signal_info,
         .complete = signal_read,
     };
+    os->signal_awaited = true;
     ring_start(os, op);
 }

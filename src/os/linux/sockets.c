@@ -88,7 +88,7 @@ static void accept_done(struct os *os, struct os_op *op, int32_t result) {
 }
 
 void os_accept_start(struct os *os, struct os_op *op, int listener, struct os_address *peer) {
-    engine_begin(op);
+    engine_begin(os, op);
     memset(peer, 0, sizeof *peer);
     struct request *request = request_of(op);
     *request = (struct request){
@@ -117,7 +117,7 @@ void os_recv_start(struct os *os, struct os_op *op, int socket, void *buffer, si
     ASSERT(size > 0);
     struct request *request = request_of(op);
     bool was_short = request->opcode == IORING_OP_RECV && request->fd == socket && (request->flags & REQUEST_WAS_SHORT);
-    engine_begin(op);
+    engine_begin(os, op);
     *request = (struct request){
         .opcode = IORING_OP_RECV,
         .flags = was_short ? REQUEST_POLL_FIRST : 0,

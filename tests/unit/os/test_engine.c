@@ -144,6 +144,29 @@ Test(engine, an_operation_can_be_started_from_done) {
     fixture_close(&f);
 }
 
+static int64_t job_count_cpus(struct os_host *host, void *argument) {
+    (void)host;
+    (void)argument;
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+static bool turn_offload(void *argument) {
+    struct job *j = argument;
+    os_offload(j->os, &j->op, job_count_cpus, NULL);
+    op_await(j->os, &j->op);
+    return false;
+}
+
+Test(engine, helper_threads_are_not_pinned_to_the_core_that_started_them) {
+    struct fixture f = fixture_open(8);
+    struct job job = {.op = OS_OP(op_note_done), .os = f.os};
+    int cpus[64], count = os_cpus(f.host, cpus, 64);
+    struct os_core_entry entry = {"core-0", cpus[0], turn_offload, &job};
+    os_run_cores(f.host, &entry, 1);
+    cr_assert_geq(job.op.result, count);
+    fixture_close(&f);
+}
+
 struct turning {
     struct os *os;
     int turns, left;
