@@ -3,10 +3,8 @@
 #include "protocol/header.h"
 #include "protocol/wire.h"
 
-enum { API_KEY_CONTROLLED_SHUTDOWN_V0 = 7 };
-
 static bool has_client_id(int16_t key, int16_t version) {
-    return key != API_KEY_CONTROLLED_SHUTDOWN_V0 || version != 0;
+    return key != API_KEY_CONTROLLED_SHUTDOWN || version != 0;
 }
 
 bool request_header_decode(struct bytes frame, struct frame_header *header, const char **reason) {

@@ -21,6 +21,15 @@ static void print_base64(struct bytes b, struct text *out) {
     text_add(out, str_of("\""));
 }
 
+// With a point, as Java prints it.
+static void print_double(double value, struct text *out) {
+    char memory[40];
+    struct text t = TEXT_IN(memory);
+    text_addf(&t, "%.17g", value);
+    text_add(out, (struct str){t.data, t.size});
+    if (!strpbrk(t.data, ".eni")) text_add(out, str_of(".0"));
+}
+
 static void print_value(const struct field *f, int16_t version, const void *value, struct text *out) {
     char id[UUID_TEXT_SIZE + 1];
     switch (f->type) {
@@ -41,7 +50,7 @@ static void print_value(const struct field *f, int16_t version, const void *valu
         text_addf(out, "\"%s\"", id);
         return;
     case FIELD_TYPE_bool: text_add(out, str_of(*(const bool *)value ? "true" : "false")); return;
-    case FIELD_TYPE_float64: text_addf(out, "%.17g", *(const double *)value); return;
+    case FIELD_TYPE_float64: print_double(*(const double *)value, out); return;
     default: text_addf(out, "%lld", (long long)field_load_number(f->type, value));
     }
 }

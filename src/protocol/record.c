@@ -102,6 +102,7 @@ static bool stream_record(struct record_reader *r, int64_t left, struct record *
     record->key_bytes = key < 0 ? -1 : (int32_t)key;
     record->value_bytes = value < 0 ? -1 : (int32_t)value;
     record->header_count = (int32_t)headers;
+    record->key = record->value = record->headers = (struct bytes){NULL, 0};
     return true;
 }
 
@@ -184,7 +185,6 @@ static bool read_record(struct record_reader *r, struct record *record) {
 }
 
 enum record_status record_next(struct record_reader *r, struct record *record) {
-    *record = (struct record){0};
     if (r->failure != RECORD_OK) return r->failure;
     if (r->left == 0) {
         if (refill(r)) fail(r, RECORD_CORRUPT); // more than the header's count

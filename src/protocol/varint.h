@@ -23,8 +23,8 @@ static inline uint8_t *varlong_store(uint8_t *p, int64_t value) {
     *p++ = (uint8_t)v;
     return p;
 }
-// The byte after it, or NULL if it does not end before `end` or has more than `bits` (32 or 64) bits.
-static inline const uint8_t *varlong_load(const uint8_t *p, const uint8_t *end, unsigned bits, int64_t *value) {
+// For varlong_load; any length.
+static inline const uint8_t *varlong_load_long(const uint8_t *p, const uint8_t *end, unsigned bits, int64_t *value) {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < bits; shift += 7) {
         if (p == end) return NULL;
@@ -37,4 +37,19 @@ static inline const uint8_t *varlong_load(const uint8_t *p, const uint8_t *end, 
         }
     }
     return NULL;
+}
+// The byte after it, or NULL if it does not end before `end` or has more than `bits` (32 or 64) bits. Most are of one
+// or two bytes.
+static inline const uint8_t *varlong_load(const uint8_t *p, const uint8_t *end, unsigned bits, int64_t *value) {
+    if (end - p >= 2) {
+        if (p[0] < 0x80) {
+            *value = zigzag_decode(p[0]);
+            return p + 1;
+        }
+        if (p[1] < 0x80) {
+            *value = zigzag_decode((p[0] & 0x7fu) | (uint64_t)p[1] << 7);
+            return p + 2;
+        }
+    }
+    return varlong_load_long(p, end, bits, value);
 }

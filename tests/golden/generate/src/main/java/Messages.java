@@ -80,6 +80,7 @@ public class Messages {
                 case "int32": return number(random.nextInt(4) == 0 ? -1 : random.nextInt());
                 case "uint32": return number(random.nextInt() & 0xffffffffL);
                 case "int64": return number(random.nextInt(4) == 0 ? -1 : random.nextLong());
+                case "float64": return MAPPER.getNodeFactory().numberNode(random.nextInt(1000) / 4.0);
                 case "uuid": return MAPPER.getNodeFactory().textNode(new Uuid(random.nextLong(), random.nextLong()).toString());
                 case "string": return MAPPER.getNodeFactory().textNode(text());
                 case "bytes":
@@ -113,7 +114,7 @@ public class Messages {
 
     static Class<?> dataClass(String name) throws ClassNotFoundException {
         String[] candidates = {"org.apache.kafka.common.message." + name + "Data", "org.apache.kafka.common.message." + name,
-            "org.apache.kafka.coordinator.group.generated." + name};
+            "org.apache.kafka.coordinator.group.generated." + name, "org.apache.kafka.coordinator.transaction.generated." + name};
         for (String candidate : candidates) {
             try {
                 return Class.forName(candidate);
