@@ -130,37 +130,71 @@ static bool is_cluster_level_of_listener(enum config_key key) {
            key == CONFIG_NUM_NETWORK_THREADS;
 }
 
-static bool validate_value(struct arena *scratch, const struct config_key_info *info, const struct config_entry *entry,
-                           struct text *reason) {
-    char memory[400];
-    struct text detail = TEXT_IN(memory);
-    struct config_value value;
-    if (config_value_parse(scratch, info, entry->value, &value, &detail)) return true;
-    text_addf(reason, "Invalid value ");
-    text_add_escaped(reason, info->type == CONFIG_TYPE_PASSWORD
-                                 ? str_of("[hidden]")
-                                 : (struct str){entry->value.data, min_size(entry->value.size, 250)});
-    text_addf(reason, " for configuration %s: %s", info->name, detail.data);
+static bool is_thread_count(enum config_key key) {
+    return key == CONFIG_NUM_IO_THREADS || key == CONFIG_NUM_NETWORK_THREADS || key == CONFIG_NUM_REPLICA_FETCHERS ||
+           key == CONFIG_NUM_RECOVERY_THREADS_PER_DATA_DIR || key == CONFIG_BACKGROUND_THREADS;
+}
+
+// Kafka changes the size of a thread pool by at most a factor of two at a time. Nothing here depends on it, but its
+// tools see it.
+static bool validate_thread_count(const struct config *c, enum config_key key, int64_t count, struct text *reason) {
+    int64_t present = config_i64(c, key);
+    const char *rule = count > 2 * present   ? "value should not be greater than double the current value"
+                       : count < present / 2 ? "value should be at least half the current value"
+                                             : NULL;
+    if (!rule) return true;
+    text_addf(reason,
+              "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation "
+              "failed for %s=%lld, "
+              "%s %lld for configuration Invalid dynamic configuration",
+              config_key_info(key)->name, (long long)count, rule, (long long)present);
     return false;
 }
 
-static bool validate_entry(struct arena *scratch, bool per_broker, const struct config_entry *entry,
-                           struct text *reason) {
+static void add_invalid_value(struct text *reason, const struct config_key_info *info, struct str value,
+                              const char *detail) {
+    if (info->type == CONFIG_TYPE_PASSWORD) value = str_of("[hidden]");
+    text_addf(reason, "Invalid value ");
+    text_add_escaped(reason, (struct str){value.data, min_size(value.size, 250)});
+    text_addf(reason, " for configuration %s: %s", info->name, detail);
+}
+
+static bool validate_value(struct arena *scratch, const struct config *c, enum config_key key, bool is_override,
+                           struct str raw, struct text *reason) {
+    const struct config_key_info *info = config_key_info(key);
+    char memory[400];
+    struct text detail = TEXT_IN(memory);
+    struct config_value value;
+    if (!config_value_parse(scratch, info, raw, &value, &detail)) {
+        add_invalid_value(reason, info, value.text, detail.data);
+        return false;
+    }
+    bool is_default = value.text.size == 0 || str_equal(value.text, str_of(info->default_text));
+    if (info->effect == CONFIG_REFUSED && !is_default) {
+        add_invalid_value(reason, info, value.text, info->effect_reason);
+        return false;
+    }
+    return is_override || !is_thread_count(key) || validate_thread_count(c, key, value.integer, reason);
+}
+
+static bool validate_entry(struct arena *scratch, const struct config *c, bool per_broker,
+                           const struct config_entry *entry, struct text *reason) {
     enum config_key key;
     bool is_override = !config_key_find(entry->key, &key) && config_listener_override(entry->key, &key);
     const char *refusal = NULL;
     if (!is_override && !config_key_find(entry->key, &key)) return true; // some plug-in's, for all that Kafka knows
     const struct config_key_info *info = config_key_info(key);
     if (!is_override && info->update_mode == CONFIG_READ_ONLY) {
-        refusal = "Cannot update these configs dynamically";
+        refusal = "Cannot update these configs dynamically: Set(";
     } else if (!is_override && is_store_key(key)) {
-        refusal = "These security configs can be dynamically updated only per-listener using the listener prefix";
+        refusal =
+            "These security configs can be dynamically updated only per-listener using the listener prefix: HashSet(";
     } else if (!per_broker &&
                (is_override ? !is_cluster_level_of_listener(key) : info->update_mode == CONFIG_PER_BROKER)) {
-        refusal = "Cannot update these configs at default cluster level, broker id must be specified";
+        refusal = "Cannot update these configs at default cluster level, broker id must be specified: Set(";
     }
-    if (!refusal) return validate_value(scratch, info, entry, reason);
-    text_addf(reason, "%s: Set(", refusal);
+    if (!refusal) return validate_value(scratch, c, key, is_override, entry->value, reason);
+    text_addf(reason, "%s", refusal);
     add_name(reason, entry->key);
     text_addf(reason, ")");
     return false;
@@ -186,7 +220,7 @@ bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool
                              struct text *reason) {
     for (size_t i = 0; i < settings.count; i++) {
         ASSERT(!str_is_null(settings.entries[i].value));
-        if (!validate_entry(scratch, per_broker, &settings.entries[i], reason)) return false;
+        if (!validate_entry(scratch, c, per_broker, &settings.entries[i], reason)) return false;
     }
     // The rules between fields, as if the settings were in force over those of the other layer.
     struct config_report report;

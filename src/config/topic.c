@@ -152,57 +152,84 @@ void topic_config_resolve(struct arena *scratch, const struct config *c, struct 
     if (out->timestamp_after_max_ms == INT64_MAX) out->timestamp_after_max_ms = old_limit;
 }
 
-bool topic_config_validate_value(struct arena *scratch, struct str key, struct str value, struct text *reason) {
+// Kafka has two exceptions behind INVALID_CONFIG, of which one gets the topic's name in front.
+enum verdict { GOOD, BAD_SETTING, BAD_VALUE };
+
+static enum verdict judge_value(struct arena *scratch, struct str key, struct str value, struct text *reason) {
     enum topic_key known;
     if (!topic_key_find(key, &known)) {
         text_addf(reason, "Unknown topic config name: ");
         text_add_escaped(reason, (struct str){key.data, min_size(key.size, 250)});
-        return false;
+        return BAD_SETTING;
     }
     char memory[400];
     struct text detail = TEXT_IN(memory);
-    struct config_value parsed;
-    if (!str_is_null(value) && config_value_parse(scratch, topic_key_info(known), value, &parsed, &detail)) return true;
-    text_addf(reason, "Invalid value ");
-    text_add_escaped(reason, str_is_null(value) ? str_of("null") : (struct str){value.data, min_size(value.size, 250)});
-    text_addf(reason, " for configuration %s%s%s", topic_key_info(known)->name, detail.size > 0 ? ": " : "",
-              detail.data);
-    return false;
+    struct config_value parsed = {.text = str_of("null")};
+    if (!str_is_null(value) && config_value_parse(scratch, topic_key_info(known), value, &parsed, &detail)) return GOOD;
+    bool is_replica_list = topic_key_info(known)->rule.kind == CONFIG_RULE_REPLICA_LIST;
+    text_addf(reason, "Invalid value %s", is_replica_list ? "[" : "");
+    text_add_escaped(reason, (struct str){parsed.text.data, min_size(parsed.text.size, 250)});
+    text_addf(reason, "%s for configuration %s%s%s", is_replica_list ? "]" : "", topic_key_info(known)->name,
+              detail.size > 0 ? ": " : "", detail.data);
+    return BAD_VALUE;
+}
+
+bool topic_config_validate_value(struct arena *scratch, struct str key, struct str value, struct text *reason) {
+    return judge_value(scratch, key, value, reason) == GOOD;
 }
 
 // Tiered storage: what Kafka with ZooKeeper and without tiered storage answers.
-static bool validate_tiered(const struct resolver *r, struct text *reason) {
+static enum verdict judge_tiered(const struct resolver *r, struct text *reason) {
     if (bool_of(r, TOPIC_REMOTE_LOG_DELETE_ON_DISABLE) || bool_of(r, TOPIC_REMOTE_LOG_COPY_DISABLE)) {
         text_addf(
             reason,
             "It is invalid to set `remote.log.delete.on.disable` or `remote.log.copy.disable` under Zookeeper's mode.");
-        return false;
+        return BAD_SETTING;
     }
     if (bool_of(r, TOPIC_REMOTE_STORAGE_ENABLE)) {
         text_addf(reason, "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with "
                           "remote log storage.");
-        return false;
+        return BAD_VALUE;
     }
-    return true;
+    return GOOD;
 }
 
-bool topic_config_validate(struct arena *scratch, const struct config *c, struct config_map overrides,
-                           struct text *reason) {
-    for (size_t i = 0; i < overrides.count; i++) {
+static enum verdict judge(struct arena *scratch, const struct config *c, struct config_map overrides,
+                          struct text *reason) {
+    for (size_t i = 0; i < overrides.count; i++) { // unknown names come before bad values
         enum topic_key known;
         if (topic_key_find(overrides.entries[i].key, &known)) continue;
-        return topic_config_validate_value(scratch, overrides.entries[i].key, overrides.entries[i].value, reason);
+        return judge_value(scratch, overrides.entries[i].key, overrides.entries[i].value, reason);
     }
     for (size_t i = 0; i < overrides.count; i++) {
-        if (!topic_config_validate_value(scratch, overrides.entries[i].key, overrides.entries[i].value, reason))
-            return false;
+        enum verdict verdict = judge_value(scratch, overrides.entries[i].key, overrides.entries[i].value, reason);
+        if (verdict != GOOD) return verdict;
     }
     const struct resolver r = {scratch, c, overrides};
     int64_t min_lag = i64_of(&r, TOPIC_MIN_COMPACTION_LAG_MS), max_lag = i64_of(&r, TOPIC_MAX_COMPACTION_LAG_MS);
     if (min_lag > max_lag) {
         text_addf(reason, "conflict topic config setting min.compaction.lag.ms (%lld) > max.compaction.lag.ms (%lld)",
                   (long long)min_lag, (long long)max_lag);
-        return false;
+        return BAD_SETTING;
     }
-    return validate_tiered(&r, reason);
+    return judge_tiered(&r, reason);
+}
+
+bool topic_config_validate(struct arena *scratch, const struct config *c, struct config_map overrides,
+                           struct text *reason) {
+    return judge(scratch, c, overrides, reason) == GOOD;
+}
+
+bool topic_config_validate_alter(struct arena *scratch, const struct config *c, struct str topic,
+                                 struct config_map overrides, struct text *reason) {
+    char memory[1000];
+    struct text detail = TEXT_IN(memory);
+    enum verdict verdict = judge(scratch, c, overrides, &detail);
+    if (verdict == BAD_VALUE) {
+        text_addf(reason, "Invalid config value for resource ConfigResource(type=TOPIC, name='");
+        text_add_escaped(reason, (struct str){topic.data, min_size(topic.size, 249)});
+        text_addf(reason, "'): ");
+    }
+    text_add(reason, (struct str){detail.data, detail.size});
+    return verdict == GOOD;
 }

@@ -60,3 +60,6 @@ bool topic_config_validate_value(struct arena *scratch, struct str key, struct s
 // All settings that a topic would have, with the rules between them.
 bool topic_config_validate(struct arena *scratch, const struct config *c, struct config_map overrides,
                            struct text *reason);
+// The same for AlterConfigs and IncrementalAlterConfigs, where Kafka names the topic in front of some of its reasons.
+bool topic_config_validate_alter(struct arena *scratch, const struct config *c, struct str topic,
+                                 struct config_map overrides, struct text *reason);

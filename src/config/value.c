@@ -131,25 +131,26 @@ static bool is_replica_list(struct str list) {
 }
 
 static bool check_number(const struct config_rule *rule, double number, struct text *reason) {
-    bool is_other = number == rule->other;
-    if (!is_other && number < rule->min) {
+    if (number == rule->other || (number >= rule->min && number <= rule->max)) return true;
+    if (rule->other < rule->min) {
+        text_addf(reason, "Value must be between %.15g and %.15g or equal to %.15g", rule->min, rule->max, rule->other);
+    } else if (number < rule->min) {
         text_addf(reason, "Value must be at least %.15g", rule->min);
-        return false;
-    }
-    if (!is_other && number > rule->max) {
+    } else {
         text_addf(reason, "Value must be no more than %.15g", rule->max);
-        return false;
     }
-    return true;
+    return false;
 }
 
-static bool check_choice(const struct config_key_info *key, struct str text, struct text *reason) {
+static bool check_choice(const struct config_key_info *key, struct config_value *value, struct text *reason) {
+    struct str text = value->text;
     bool any_case = key->rule.kind == CONFIG_RULE_ONE_OF_ANY_CASE;
     struct str rest = config_list_begin(text), entry = text;
     bool is_list = key->type == CONFIG_TYPE_LIST;
     while (!is_list || config_list_next(&rest, &entry)) {
         if (!is_choice(key->rule.choices, entry, any_case)) {
             text_addf(reason, "String must be one of%s: %s", any_case ? " (case insensitive)" : "", key->rule.choices);
+            value->text = entry;
             return false;
         }
         if (!is_list) break;
@@ -157,21 +158,23 @@ static bool check_choice(const struct config_key_info *key, struct str text, str
     return true;
 }
 
-static bool check_rule(const struct config_key_info *key, const struct config_value *value, struct text *reason) {
+static bool check_rule(const struct config_key_info *key, struct config_value *value, struct text *reason) {
     switch (key->rule.kind) {
     case CONFIG_RULE_ANY: return true;
     case CONFIG_RULE_RANGE:
     case CONFIG_RULE_SIZE:
         return check_number(&key->rule, key->type == CONFIG_TYPE_DOUBLE ? value->real : (double)value->integer, reason);
     case CONFIG_RULE_ONE_OF:
-    case CONFIG_RULE_ONE_OF_ANY_CASE: return check_choice(key, value->text, reason);
+    case CONFIG_RULE_ONE_OF_ANY_CASE: return check_choice(key, value, reason);
     case CONFIG_RULE_NOT_EMPTY:
         if (value->text.size > 0) return true;
         text_addf(reason, "String must be non-empty");
         return false;
     case CONFIG_RULE_KAFKA_VERSION:
         if (kafka_version_is_known(value->text)) return true;
-        text_addf(reason, "Version is not one of Kafka's releases up to 3.9");
+        text_addf(reason, "Version ");
+        text_add_escaped(reason, (struct str){value->text.data, min_size(value->text.size, 50)});
+        text_addf(reason, " is not a valid version");
         return false;
     case CONFIG_RULE_REPLICA_LIST:
         if (is_replica_list(value->text)) return true;
@@ -249,12 +252,19 @@ bool config_value_parse(struct arena *a, const struct config_key_info *key, stru
     *out = (struct config_value){0};
     if (str_is_null(raw)) return true;
     struct config_value value = {0};
-    if (!parse_by_type(a, key, config_trim(raw), &value, reason)) return false;
+    if (!parse_by_type(a, key, config_trim(raw), &value, reason)) {
+        out->text = raw;
+        return false;
+    }
     if (str_is_null(value.text)) {
         text_addf(reason, "No memory left for the value");
         return false;
     }
-    if (!check_rule(key, &value, reason)) return false;
-    *out = value;
-    return true;
+    bool ok = check_rule(key, &value, reason);
+    if (ok) {
+        *out = value;
+    } else {
+        out->text = value.text;
+    }
+    return ok;
 }

@@ -14,8 +14,8 @@ struct config_value {
 };
 
 // raw null gives the null value. False: *reason says what is wrong in the words that Kafka's clients are used to ("Not
-// a number of type INT"), and *out is the null value. Memory of the canonical text: raw's own where nothing changed,
-// else the arena.
+// a number of type INT"), and out->text is what Kafka would show as the value (for a list: the entry that is not
+// allowed). Memory of the canonical text: raw's own where nothing changed, else the arena.
 bool config_value_parse(struct arena *a, const struct config_key_info *key, struct str raw, struct config_value *out,
                         struct text *reason);
 

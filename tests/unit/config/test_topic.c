@@ -115,7 +115,43 @@ static const struct {
     {"remote.log.copy.disable", "true",
      "It is invalid to set `remote.log.delete.on.disable` or `remote.log.copy.disable` under Zookeeper's mode."},
     {"message.format.version", "2.8", NULL},
+    {"message.format.version", "9.9",
+     "Invalid value 9.9 for configuration message.format.version: Version 9.9 is not a valid version"},
+    {"cleanup.policy", "delete,",
+     "Invalid value  for configuration cleanup.policy: String must be one of: compact, delete"},
+    {"min.cleanable.dirty.ratio", "2",
+     "Invalid value 2.0 for configuration min.cleanable.dirty.ratio: Value must be no more than 1"},
+    {"leader.replication.throttled.replicas", "x",
+     "Invalid value [x] for configuration leader.replication.throttled.replicas: leader.replication.throttled.replicas "
+     "must be the literal "
+     "'*' or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."},
 };
+
+// The topic is named in front of bad values, not of unknown names and broken rules.
+Test(topic, validation_of_alterations) {
+    static const struct {
+        const char *key, *value, *reason;
+    } altered[] = {
+        {"retention.ms", "abc",
+         "Invalid config value for resource ConfigResource(type=TOPIC, name='t1'): Invalid value abc for configuration "
+         "retention.ms: Not a "
+         "number of type LONG"},
+        {"nothing", "1", "Unknown topic config name: nothing"},
+        {"retention.ms", "1", NULL},
+    };
+    struct fixture f;
+    fixture_init(&f);
+    const struct config *c = fixture_parse(&f, "", false);
+    for (size_t i = 0; i < ARRAY_LENGTH(altered); i++) {
+        char memory[600];
+        struct text reason = TEXT_IN(memory);
+        struct config_entry entry = {str_of(altered[i].key), str_of(altered[i].value)};
+        bool ok = topic_config_validate_alter(&f.arena, c, str_of("t1"), (struct config_map){&entry, 1}, &reason);
+        cr_assert_eq(ok, altered[i].reason == NULL);
+        cr_assert_str_eq(memory, altered[i].reason ? altered[i].reason : "");
+    }
+    arena_drop(&f.arena);
+}
 
 Test(topic, validation) {
     struct fixture f;
@@ -184,13 +220,27 @@ static const struct {
     {true, "message.max.bytes", "5", NULL},
     {true, "message.max.bytes", "-1", "Invalid value -1 for configuration message.max.bytes: Value must be at least 0"},
     {true, "my.own.key", "5", NULL},
+    {true, "num.io.threads", "16", NULL},
+    {true, "num.io.threads", "17",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for "
+     "num.io.threads=17, "
+     "value should not be greater than double the current value 8 for configuration Invalid dynamic configuration"},
+    {true, "num.io.threads", "3",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for "
+     "num.io.threads=3, "
+     "value should be at least half the current value 8 for configuration Invalid dynamic configuration"},
+    {true, "metric.reporters", "a.B",
+     "Invalid value a.B for configuration metric.reporters: this broker has no JVM and cannot load Java classes: "
+     "remove the line to use "
+     "what is built in"},
+    {true, "metric.reporters", "", NULL},
     {true, "broker.rack", "a", "Cannot update these configs dynamically: Set(broker.rack)"},
     {false, "sasl.enabled.mechanisms", "PLAIN",
      "Cannot update these configs at default cluster level, broker id must be specified: Set(sasl.enabled.mechanisms)"},
     {true, "sasl.enabled.mechanisms", "PLAIN", NULL},
     {true, "ssl.keystore.location", "/x",
      "These security configs can be dynamically updated only per-listener using the listener prefix: "
-     "Set(ssl.keystore.location)"},
+     "HashSet(ssl.keystore.location)"},
     {true, "listener.name.plaintext.ssl.keystore.location", "/x", NULL},
     {false, "listener.name.plaintext.max.connections", "5", NULL},
     {false, "listener.name.plaintext.ssl.keystore.location", "/x",
