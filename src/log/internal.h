@@ -18,28 +18,27 @@
 #include "log/producers.h"
 #include "log/segment.h"
 
-// ---- turns
 struct log_turn {
     struct list waiters; // of log_turn_wait, in order
     bool taken;
 };
-struct log_turn_wait {
-    struct list link;
-    struct flow *flow;
-    bool granted;
-};
 
+// flush.c: what one log's flushing needs.
 struct log_flush {
-    struct list link; // in the shard's list of logs that want a flush
-    bool wanted;
-    bool in_flight;
-    bool by_filesystem;      // in flight as part of a syncfs
-    struct segment *segment; // being flushed
+    struct list link;        // in the shard's queue, or in the list of its syncfs
+    bool wanted;             // something is to be flushed that the flush in flight may not cover
+    bool in_flight;          // with these:
+    struct segment *segment; // the first that is dirty, held
     uint64_t target_bytes;   // of it, sampled before the flush was submitted
     int64_t target_offset;   // the flushed end if it succeeds
     struct os_op op;
-    struct timer timer;       // flush.ms
-    struct list wait_flushed; // of log_flush_wait: works that wait for an end to be flushed, or for the flush to end
+    bool paused;         // nothing new starts
+    struct timer timer;  // flush.ms
+    struct list waiters; // of flush_wait: woken whenever a flush has ended
+};
+struct flush_wait {
+    struct list link;
+    struct flow *flow;
 };
 
 enum { LOG_RECENT_ENDS = 32, LOG_NEXT_POSITIONS = 8 };
@@ -81,11 +80,11 @@ struct log {
     uint32_t recent_end_next;
     struct log_boundary next_positions[LOG_NEXT_POSITIONS]; // where sequential readers will go on; a ring
     uint32_t next_position_next;
-    uint64_t roll_jitter_ms; // of the active segment
-    uint32_t truncations;    // a search in flight that sees it change starts again
-    int32_t leader_epoch;    // of log_set_leader_epoch
-    bool closing;
-    bool failed_told; // listener->failed() was called
+    int64_t roll_jitter_ms; // of the active segment
+    uint32_t removals;      // of segments, or of a segment's end: a search that sees it change starts again
+    uint32_t readers;       // reads and searches in flight (not slices that are being sent)
+    struct flow *closer;    // waits for everything in flight to end; no new work is taken
+    bool failed_told;       // listener->failed() was called
 };
 
 // For the loader: everything zero or empty, no segments. log_free for a log that was never attached.
@@ -98,3 +97,43 @@ static inline struct segment *log_active_segment(const struct log *log) {
     return log->segments[log->segment_count - 1];
 }
 struct segment_limits log_segment_limits(const struct log *log);
+
+// ---- log.c
+// The segment is the core's from now on.
+void log_adopt_segment(struct log *log, struct segment *segment);
+void log_choose_roll_jitter(struct log *log);
+// True: the turn is the flow's, until log_turn_give. False: it will be woken when it is.
+bool log_turn_take(struct log_turn *turn, struct log_turn_wait *wait, struct flow *flow);
+void log_turn_give(struct log_turn *turn, struct log_turn_wait *wait); // nothing if it is not the flow's
+// Neither writer, nor flush, nor read or search is in flight.
+bool log_is_quiet(const struct log *log);
+void log_reader_ends(struct log *log);
+// Fails the directory and tells the logs of this core; returns KAFKA_STORAGE_ERROR.
+int16_t log_fail_directory(struct log *log, const char *what, int error);
+void log_tell_failed(struct log *log);
+bool log_is_full_disk(int64_t error); // -ENOSPC, -EDQUOT
+// The segment that holds the offset (or would), and the offset behind its last one.
+size_t log_segment_index(const struct log *log, int64_t offset);
+int64_t log_segment_end(const struct log *log, size_t index);
+
+// ---- open.c
+// True: the file is open (and, if asked for, the indexes are in memory), or wait->error says why not. False: the flow
+// will be woken; ask again. *wait is zero before the first call. Hold the segment, or it may be closed at the next
+// wait.
+bool segment_want(struct log *log, struct segment *segment, bool indexes, struct segment_wait *wait, struct flow *flow);
+void segment_hold(struct segment *segment);
+void segment_release(struct segment *segment);
+// The segment, no longer in the log's array, is freed with its last reference.
+void log_detach_segment(struct log *log, struct segment *segment);
+
+// ---- flush.c
+void flush_init(struct log *log);
+void flush_after_write(struct log *log); // flush.messages, flush.ms
+void flush_pause(struct log *log);       // starts no new flush until flush_resume; await !flush.in_flight
+void flush_resume(struct log *log);
+void flush_await(struct log *log, struct flush_wait *wait, struct flow *flow);
+void flush_wake_waiters(struct log *log);
+
+// ---- read.c: boundaries
+void log_forget_boundaries(struct log *log);
+void log_remember_end(struct log *log, int64_t offset, uint64_t position); // of the active segment

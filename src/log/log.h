@@ -17,10 +17,24 @@
 #include "core/core.h"
 #include "core/waitlist.h"
 #include "log/log_dir.h"
+#include "log/scan.h"
 #include "protocol/uuid.h"
 #include "tailrace/error.h"
 
 struct log;
+
+// A place in one of the two orders in which flows get at a log (internal.h); private to log/.
+struct log_turn_wait {
+    struct list link;
+    struct flow *flow;
+    bool granted;
+};
+// Waiting for a segment's file to be open and its indexes in memory; private to log/.
+struct segment_wait {
+    struct list link;
+    struct flow *flow;
+    int error; // a negative errno of the attempt that was waited for
+};
 
 // The partition that sits on the log, told on the log's core. None of them may free the log or start an append
 // directly: wake flows.
@@ -71,9 +85,13 @@ struct log_close {
     struct flow *flow;
     bool done;
     int16_t error;
-    struct flow work; // private
-    struct flow_op op;
+    // private
     struct log *log;
+    struct log_job *job;
+    struct log_turn_wait maintenance, writer;
+    struct segment_wait wait;
+    struct flow work;
+    struct flow_op op;
 };
 void log_close_start(struct log *log, struct log_close *close);
 
@@ -147,10 +165,15 @@ struct log_read {
     bool older_segment; // not in the active segment (trap 70)
     // private
     struct segment *held;
-    struct list link;
+    struct log *log;
+    struct log_scan scan;
+    int stage, walk_status;
+    bool is_trimmed; // the walk is for a better end only
+    uint32_t removals;
+    int64_t next_offset; // the first offset behind the range, if known; else -1
+    struct segment_wait wait;
     struct flow work;
     struct flow_op op;
-    struct log *log;
 };
 // True: done already. False: the flow will be woken. The file stays open and its bytes in place until
 // log_read_release().
@@ -170,10 +193,13 @@ struct log_lookup {
     int64_t timestamp_ms;
     int32_t leader_epoch; // -1: not known
     // private
-    struct list link;
+    struct log *log;
+    struct segment *held;
+    struct log_search *search;
+    uint32_t removals;
+    struct segment_wait wait;
     struct flow work;
     struct flow_op op;
-    struct log *log;
 };
 void log_lookup_start(struct log *log, struct log_lookup *lookup);
 
@@ -204,6 +230,7 @@ void log_each_producer(const struct log *log, void (*row)(void *context, const s
 // --------------------------------------------------------------------------------------------
 enum log_work_kind {
     LOG_TRUNCATE,        // cuts everything from `offset` on (below the high watermark only for a follower)
+    LOG_RESTART,         // drops everything; the log starts anew, empty, at `offset`
     LOG_DELETE_RECORDS,  // moves the log start to `offset` (at most the high watermark); segments below it go
     LOG_APPLY_RETENTION, // by time, by size and by log start, as configured; rolls by time
     LOG_CHECKPOINT // makes indexes, data and a producer snapshot durable up to the present end: log_recovery_point
@@ -216,9 +243,11 @@ struct log_work {
     bool done;
     int16_t error;
     // private
-    struct list link;
+    struct log *log;
+    struct log_job *job;
+    struct log_turn_wait maintenance, writer;
+    struct segment_wait wait;
     struct flow work;
     struct flow_op op;
-    struct log *log;
 };
 void log_work_start(struct log *log, struct log_work *work);

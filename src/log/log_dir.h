@@ -4,7 +4,7 @@
 // cores: after opening, everything but the failure flag is constant.
 #pragma once
 
-#include "os/os.h"
+#include "core/core.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +14,7 @@ enum log_dir_failure {
     LOG_DIR_FAILING, // the reason is being written
     LOG_DIR_FAILED
 };
+struct log_shard;
 struct log_dir {
     char *path;
     int index; // in log.dirs
@@ -23,6 +24,8 @@ struct log_dir {
     char failure_reason[256];   // written once by whoever set the state, before it is published
     uint64_t reserve_bytes;     // below this much free space produce is refused (promise 15)
     _Atomic bool below_reserve; // kept up to date by the checkpointer
+    // What the logs of one core share; NULL while it has none. A core touches only its own.
+    struct log_shard *shards[CORES_MAX];
 };
 
 // One line of a checkpoint file. The topic's text belongs to the entry list.

@@ -14,7 +14,9 @@ enum { BATCH_HEADER_BYTES_MIN = 61, LOG_PATH_BYTES_MAX = 4096 };
 // A value that is not known yet (0 and -1 have their own meaning).
 #define SEGMENT_UNKNOWN INT64_MIN
 
+struct log;
 struct log_shard;
+struct segment_open;
 struct segment {
     int64_t base_offset;
     uint64_t size_bytes;    // of whole batches in <base>.log
@@ -34,13 +36,14 @@ struct segment {
     bool indexes_trim;     // an index file is longer than its entries: cut it with the next write
 
     // The core's, from here on. The loader leaves it as segment_new() made it.
+    struct log *log;     // NULL: out of the log, freed with the last reference
     int file;            // of <base>.log, readable and writable; -1: closed
-    uint32_t references; // reads whose slices are not sent yet, and whatever else needs the file open
-    bool deleted;        // out of the log: freed with the last reference
+    uint32_t references; // reads whose slices are not sent yet, and whatever else needs the file and the struct
     struct log_shard *shard;
-    struct list open_link;    // in the shard's list of open segments, least recently used first
-    uint64_t used_ms;         // core_now_ms of the last use
-    uint64_t writeback_bytes; // up to here writeback has been started
+    struct list open_link;     // in the shard's list of segments with a file or indexes, least recently used first
+    uint64_t used_ms;          // core_now_ms of the last use
+    uint64_t writeback_bytes;  // up to here writeback has been started
+    struct segment_open *open; // an offloaded opening in flight
 };
 
 // One batch as segments and indexes see it.
