@@ -181,7 +181,7 @@ bool core_turn(void *argument) {
     timer_wheel_advance(&core->timers, core_now_ms(core));
     core_run_flows(core);
     bool overflow_left = core_publish(core);
-    if (core->stopping && list_is_empty(&core->run_queue) && !overflow_left) return false;
+    if (core->stopping && list_is_empty(&core->run_queue) && !overflow_left && !core_has_messages(core)) return false;
     core_sleep(core, overflow_left);
     return true;
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of broker/ share.
+#pragma once
+
+#include "api/facts.h"
+#include "broker/broker.h"
+#include "config/listener.h"
+#include "metadata/publish.h"
+#include "metastore/embedded.h"
+#include "replica/checkpointer.h"
+#include "replica/close_all.h"
+#include "replica/maintenance.h"
+#include "replica/replica.h"
+
+enum { BROKER_LOG_DIRS_MAX = 64 };
+
+struct broker_budget {
+    size_t frames_bytes;  // of each data core: request frames being received or in progress
+    size_t arena_bytes;   // of one request
+    size_t kept_bytes;    // freed buffers that a core keeps
+    uint32_t connections; // of each data core
+};
+// Divides the broker's memory (tailrace.memory): see budget.c for the formula.
+struct broker_budget broker_budget_divide(uint64_t memory_bytes, int data_cores);
+
+// One data core's part of the broker.
+struct broker_core {
+    struct net net;
+    struct replicas replicas;
+    struct maintenance maintenance;
+    bool maintenance_stopped;
+    struct message message; // of the step that the control core asked for
+    struct flow flow;       // stopping: waits for connections and maintenance
+    struct broker *broker;
+    struct replicas_close close;
+};
+// A replica found at start, with what the checkpoints say.
+struct broker_found {
+    struct log_dir_partition at;
+    int dir;
+};
+struct broker {
+    struct broker_options options;
+    struct os_host *host;
+    const struct config *config;
+    struct core_set *set;
+    struct core *control;
+    int data_cores;
+    struct broker_core *cores;
+    struct broker_facts facts;
+    struct image_publisher *publisher;
+    struct arena arena; // texts that live as long as the broker
+
+    char *dir_paths[BROKER_LOG_DIRS_MAX];
+    struct log_dir *dirs[BROKER_LOG_DIRS_MAX];
+    int dir_count;
+    bool dir_clean[BROKER_LOG_DIRS_MAX];
+    struct broker_found *found; // sorted by topic and partition
+    size_t found_count;
+
+    int32_t broker_id;
+    char cluster_id[64];
+    struct listener_list listeners, advertised;
+    struct os_address bound[CONFIG_LISTENERS_MAX];
+    struct net_listener *open_listeners[CONFIG_LISTENERS_MAX];
+    struct net *nets[CORES_MAX];
+
+    struct metastore *store;
+    struct controller *controller;
+    struct checkpointer checkpointer;
+    bool checkpointer_runs, maintenance_runs;
+
+    // start.c
+    struct flow start;
+    struct flow_op op;
+    int next; // directory or listener being opened
+    struct log_dir_open dir_open;
+    struct embedded_open store_open;
+    bool controller_started;
+    int16_t controller_error;
+    struct message listen_message;
+    bool listen_done;
+    char failure[600];
+    bool is_ready;
+
+    // stop.c
+    struct os_op signal;
+    struct flow stop;
+    bool stopping, done_flag;
+    int pending;
+    int exit_status;
+    struct checkpoint_batch batch;
+};
+void broker_begin_start(struct broker *b);
+void broker_begin_stop(struct broker *b, int exit_status);
+// Notes a failure (of the start, or of the running broker) and begins to stop with exit status 1.
+__attribute__((format(printf, 2, 3))) void broker_fail(struct broker *b, const char *format, ...);
+extern const struct controller_replica_functions broker_replica_functions;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// sleep -> collect (every data core tells its partitions' ends) -> write (offloaded; only files whose content changed)
+// -> sleep.
+//
+// A file that could not be written for want of space stays as it was, which is safe: a checkpoint that lags makes
+// recovery longer, not wrong.
+#include "replica/checkpointer.h"
+#include "base/hashmap.h"
+#include "tailrace/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECKPOINTER_STEPS(STEP)                                                                                       \
+    STEP(checkpointer, sleep)                                                                                          \
+    STEP(checkpointer, collect) STEP(checkpointer, write) STEP(checkpointer, written) STEP(checkpointer, release)
+FLOW_DEFINE(checkpointer, CHECKPOINTER_STEPS)
+
+enum { FILES_A_DIRECTORY = 3 };
+
+static struct checkpointer *self(struct flow *flow) {
+    return container_of(flow, struct checkpointer, flow);
+}
+
+void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
+                        int data_cores, uint64_t interval_ms) {
+    *c = (struct checkpointer){
+        .core = control, .dirs = dirs, .dir_count = dir_count, .data_cores = data_cores, .interval_ms = interval_ms};
+    c->written = calloc((size_t)dir_count * FILES_A_DIRECTORY, sizeof *c->written);
+    ASSERT(c->written != NULL);
+    flow_start(&c->flow, &checkpointer_flow, control);
+    flow_timer_set(&c->timer, &c->flow, interval_ms);
+}
+
+void checkpointer_stop(struct checkpointer *c, struct flow *flow, bool *done) {
+    c->stop_flow = flow;
+    c->stop_done = done;
+    flow_stop(&c->flow);
+}
+
+static void collected(struct ends_request *request);
+
+static flow_next checkpointer_step_sleep(struct flow *flow) {
+    struct checkpointer *c = self(flow);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    if (!c->timer.fired) return FLOW_WAIT;
+    for (int core = 0; core < c->data_cores; core++) {
+        c->requests[core].done = collected;
+        c->requests[core].context = c;
+        c->pending++;
+        ends_send(c->core, core, &c->requests[core]);
+    }
+    return FLOW_NEXT;
+}
+
+static void collected(struct ends_request *request) {
+    struct checkpointer *c = request->context;
+    ASSERT(c->pending > 0);
+    if (--c->pending == 0) flow_wake(&c->flow);
+}
+
+static flow_next checkpointer_step_collect(struct flow *flow) {
+    return self(flow)->pending > 0 ? FLOW_WAIT : FLOW_NEXT;
+}
+
+static flow_next checkpointer_step_write(struct flow *flow) {
+    struct checkpointer *c = self(flow);
+    c->batch = calloc(1, sizeof *c->batch);
+    ASSERT(c->batch != NULL);
+    *c->batch = (struct checkpoint_batch){.dirs = c->dirs, .dir_count = c->dir_count, .written = c->written};
+    for (int core = 0; core < c->data_cores; core++)
+        ends_move(&c->batch->ends, &c->requests[core].ends);
+    flow_op_init(&c->op, flow);
+    os_offload(c->core->os, &c->op.op, checkpoint_batch_run, c->batch);
+    return FLOW_NEXT;
+}
+
+static flow_next checkpointer_step_written(struct flow *flow) {
+    struct checkpointer *c = self(flow);
+    if (c->op.op.in_flight) return FLOW_WAIT;
+    ends_free(&c->batch->ends);
+    free(c->batch);
+    c->batch = NULL;
+    flow_timer_set(&c->timer, flow, c->interval_ms);
+    return FLOW_GOTO(checkpointer, sleep);
+}
+
+static flow_next checkpointer_step_release(struct flow *flow) {
+    struct checkpointer *c = self(flow);
+    flow_timer_cancel(&c->timer);
+    free(c->written);
+    *c->stop_done = true;
+    flow_wake(c->stop_flow);
+    return FLOW_END;
+}
+
+// ---- the offloaded part
+// -----------------------------------------------------------------------------------------------------------------
+
+static int by_name(const void *a, const void *b) {
+    const struct partition_ends *x = a, *y = b;
+    int order = strcmp(x->topic, y->topic);
+    return order != 0 ? order : (x->partition > y->partition) - (x->partition < y->partition);
+}
+
+static int64_t value_of(const struct partition_ends *e, enum checkpoint_kind kind) {
+    return kind == CHECKPOINT_RECOVERY_POINT ? e->recovery_point
+           : kind == CHECKPOINT_LOG_START    ? e->log_start_offset
+                                             : e->high_watermark;
+}
+
+// log-start-offset-checkpoint names only partitions whose start is not that of a new log.
+static void checkpoint_fill(const struct checkpoint_batch *batch, int dir, enum checkpoint_kind kind,
+                            struct checkpoint *checkpoint) {
+    checkpoint->count = 0;
+    for (size_t i = 0; i < batch->ends.count; i++) {
+        const struct partition_ends *e = &batch->ends.entries[i];
+        if (e->dir != dir || (kind == CHECKPOINT_LOG_START && e->log_start_offset == 0)) continue;
+        checkpoint->entries[checkpoint->count++] = (struct checkpoint_entry){e->topic, e->partition, value_of(e, kind)};
+    }
+}
+
+static uint64_t checkpoint_digest(const struct checkpoint *checkpoint) {
+    uint64_t digest = 1;
+    for (size_t i = 0; i < checkpoint->count; i++) {
+        const struct checkpoint_entry *e = &checkpoint->entries[i];
+        digest = hash_bytes(digest, e->topic, strlen(e->topic));
+        digest = hash_bytes(digest + (uint64_t)e->partition, &e->offset, sizeof e->offset);
+    }
+    return digest;
+}
+
+static void space_check(struct os_host *host, struct log_dir *dir) {
+    uint64_t total, available;
+    if (os_space(host, dir->path, &total, &available) != 0) return;
+    atomic_store_explicit(&dir->below_reserve, available < dir->reserve_bytes, memory_order_relaxed);
+}
+
+int64_t checkpoint_batch_run(struct os_host *host, void *argument) {
+    struct checkpoint_batch *batch = argument;
+    static const enum checkpoint_kind kinds[FILES_A_DIRECTORY] = {CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START,
+                                                                  CHECKPOINT_HIGH_WATERMARK};
+    if (batch->ends.count > 1) qsort(batch->ends.entries, batch->ends.count, sizeof *batch->ends.entries, by_name);
+    struct checkpoint checkpoint = {.entries = calloc(batch->ends.count + 1, sizeof *checkpoint.entries)};
+    ASSERT(checkpoint.entries != NULL);
+    for (int dir = 0; dir < batch->dir_count; dir++) {
+        for (int k = 0; k < FILES_A_DIRECTORY && !log_dir_is_failed(batch->dirs[dir]); k++) {
+            checkpoint_fill(batch, dir, kinds[k], &checkpoint);
+            uint64_t digest = checkpoint_digest(&checkpoint);
+            uint64_t *written = batch->written ? &batch->written[dir * FILES_A_DIRECTORY + k] : NULL;
+            if (written && *written == digest) continue;
+            if (checkpoint_write(host, batch->dirs[dir], kinds[k], &checkpoint) == 0 && written) *written = digest;
+        }
+        space_check(host, batch->dirs[dir]);
+    }
+    free(checkpoint.entries);
+    return 0;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the checkpoint files of the log directories up to date, from the control core; also keeps an eye on the free
+// space of each directory.
+#pragma once
+
+#include "replica/ends.h"
+
+struct checkpointer {
+    struct flow flow;
+    struct core *core;
+    struct log_dir **dirs;
+    int dir_count, data_cores;
+    uint64_t interval_ms;
+    // private
+    struct flow_timer timer;
+    struct flow_op op;
+    struct ends_request requests[CORES_MAX];
+    int pending;
+    struct checkpoint_batch *batch;
+    uint64_t *written; // digest of each file as last written: [dir * 3 + kind]
+    struct flow *stop_flow;
+    bool *stop_done;
+};
+void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
+                        int data_cores, uint64_t interval_ms);
+// Ends after the round in progress; sets *done and wakes the flow.
+void checkpointer_stop(struct checkpointer *c, struct flow *flow, bool *done);
+
+// The three files of every directory from the given ends (offloaded function; the argument is a checkpoint_batch).
+// Directories that have failed are left out. Returns 0.
+struct checkpoint_batch {
+    struct log_dir **dirs;
+    int dir_count;
+    struct ends_list ends;
+    uint64_t *written; // as in the checkpointer; NULL: write all
+};
+int64_t checkpoint_batch_run(struct os_host *host, void *checkpoint_batch);

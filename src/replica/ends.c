@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replica/ends.h"
+#include "replica/replica.h"
+#include <stdlib.h>
+
+void ends_add(struct ends_list *list, const struct partition *p) {
+    if (!p->log) return;
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? list->capacity * 2 : 64;
+        list->entries = realloc(list->entries, list->capacity * sizeof *list->entries);
+        ASSERT(list->entries != NULL);
+    }
+    struct partition_ends *e = &list->entries[list->count++];
+    *e = (struct partition_ends){
+        .topic = strdup(p->topic),
+        .partition = p->index,
+        .dir = log_directory(p->log)->index,
+        .recovery_point = log_recovery_point(p->log),
+        .log_start_offset = log_start_offset(p->log),
+        .high_watermark = log_high_watermark(p->log),
+    };
+    ASSERT(e->topic != NULL);
+    ASSERT(!p->durable || e->high_watermark <= log_flushed_end(p->log)); // trap 53
+}
+
+void ends_free(struct ends_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        free(list->entries[i].topic);
+    free(list->entries);
+    *list = (struct ends_list){0};
+}
+
+void ends_move(struct ends_list *into, struct ends_list *from) {
+    size_t count = into->count + from->count;
+    if (from->count > 0) {
+        into->entries = realloc(into->entries, count * sizeof *into->entries);
+        ASSERT(into->entries != NULL);
+        memcpy(into->entries + into->count, from->entries, from->count * sizeof *from->entries);
+    }
+    into->count = into->capacity = count;
+    free(from->entries);
+    *from = (struct ends_list){0};
+}
+
+static void ends_return(struct core *core, struct message *message) {
+    (void)core;
+    struct ends_request *request = container_of(message, struct ends_request, message);
+    request->done(request);
+}
+
+static void ends_take(struct core *core, struct message *message) {
+    struct ends_request *request = container_of(message, struct ends_request, message);
+    LIST_FOREACH (link, &replicas_of(core)->all)
+        ends_add(&request->ends, container_of(link, struct partition, all_link));
+    core_send(core, request->from, message, ends_return);
+}
+
+void ends_send(struct core *core, int to, struct ends_request *request) {
+    request->from = core->id;
+    request->ends = (struct ends_list){0};
+    core_send(core, to, &request->message, ends_take);
+}

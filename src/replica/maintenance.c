@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// sleep until a pass is due -> choose the next partition -> work on it -> ... -> sleep.
+//
+// The partition being worked on is held, so its place in the list stays valid however others come and go meanwhile.
+#include "replica/maintenance.h"
+#include "core/line.h"
+#include "tailrace/error.h"
+#include <stdio.h>
+
+#define MAINTENANCE_STEPS(STEP)                                                                                        \
+    STEP(maintenance, sleep) STEP(maintenance, choose) STEP(maintenance, work) STEP(maintenance, release)
+FLOW_DEFINE(maintenance, MAINTENANCE_STEPS)
+
+static struct maintenance *self(struct flow *flow) {
+    return container_of(flow, struct maintenance, flow);
+}
+
+static void sleep_set(struct maintenance *m) {
+    uint64_t now_ms = core_now_ms(m->replicas->core);
+    uint64_t due_ms = m->retention_due_ms < m->checkpoint_due_ms ? m->retention_due_ms : m->checkpoint_due_ms;
+    flow_timer_set(&m->timer, &m->flow, due_ms > now_ms ? due_ms - now_ms : 0);
+}
+
+void maintenance_start(struct maintenance *m, struct replicas *replicas, uint64_t retention_interval_ms,
+                       uint64_t checkpoint_interval_ms) {
+    *m = (struct maintenance){.replicas = replicas,
+                              .retention_interval_ms = retention_interval_ms,
+                              .checkpoint_interval_ms = checkpoint_interval_ms};
+    uint64_t now_ms = core_now_ms(replicas->core);
+    m->retention_due_ms = now_ms + retention_interval_ms;
+    m->checkpoint_due_ms = now_ms + checkpoint_interval_ms;
+    flow_start(&m->flow, &maintenance_flow, replicas->core);
+    sleep_set(m);
+}
+
+void maintenance_stop(struct maintenance *m, struct flow *flow, bool *done) {
+    m->stop_flow = flow;
+    m->stop_done = done;
+    flow_stop(&m->flow);
+}
+
+static flow_next maintenance_step_sleep(struct flow *flow) {
+    struct maintenance *m = self(flow);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    if (!m->timer.fired) return FLOW_WAIT;
+    uint64_t now_ms = core_now_ms(flow->core);
+    if (now_ms >= m->retention_due_ms) {
+        m->kind = LOG_APPLY_RETENTION;
+        m->retention_due_ms = now_ms + m->retention_interval_ms;
+    } else if (now_ms >= m->checkpoint_due_ms) {
+        m->kind = LOG_CHECKPOINT;
+        m->checkpoint_due_ms = now_ms + m->checkpoint_interval_ms;
+    } else {
+        sleep_set(m);
+        return FLOW_WAIT;
+    }
+    return FLOW_NEXT;
+}
+
+static bool has_work(const struct maintenance *m, const struct partition *p) {
+    if (p->state != PARTITION_ONLINE || log_dir_is_failed(log_directory(p->log))) return false;
+    return m->kind == LOG_APPLY_RETENTION || log_recovery_point(p->log) < log_end_offset(p->log);
+}
+
+static flow_next maintenance_step_choose(struct flow *flow) {
+    struct maintenance *m = self(flow);
+    struct list *all = &m->replicas->all;
+    struct list *link = m->partition ? m->partition->all_link.next : all->next;
+    while (link != all && !has_work(m, container_of(link, struct partition, all_link)))
+        link = link->next;
+    if (m->partition) partition_release(m->partition);
+    m->partition = NULL;
+    if (link == all || flow->stop) {
+        sleep_set(m);
+        return FLOW_GOTO(maintenance, sleep);
+    }
+    m->partition = container_of(link, struct partition, all_link);
+    partition_hold(m->partition);
+    m->work = (struct log_work){.kind = m->kind, .flow = flow};
+    log_work_start(m->partition->log, &m->work);
+    return FLOW_NEXT;
+}
+
+static flow_next maintenance_step_work(struct flow *flow) {
+    struct maintenance *m = self(flow);
+    if (!m->work.done) return FLOW_WAIT;
+    if (m->work.error != KAFKA_ERROR_NONE) {
+        char subject[300];
+        snprintf(subject, sizeof subject, "%s-%d", m->partition->topic, m->partition->index);
+        line(flow->core, LINE_WARN, "log", subject,
+             m->kind == LOG_CHECKPOINT ? "checkpoint_failed" : "retention_failed", "error=%s",
+             kafka_error_name(m->work.error));
+    }
+    return FLOW_GOTO(maintenance, choose);
+}
+
+static flow_next maintenance_step_release(struct flow *flow) {
+    struct maintenance *m = self(flow);
+    flow_timer_cancel(&m->timer);
+    ASSERT(m->partition == NULL);
+    *m->stop_done = true;
+    flow_wake(m->stop_flow);
+    return FLOW_END;
+}
