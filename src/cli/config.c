@@ -4,10 +4,9 @@
 #include "config/config.h"
 #include "cli/cli.h"
 #include "cli/config_print.h"
+#include "cli/overrides.h"
 #include "config/properties.h"
 #include <stdio.h>
-
-enum { OVERRIDES_MAX = 256 };
 
 static int help(void) {
     printf("usage: tailrace config FILE [--standalone] [--override KEY=VALUE]... [--all] [--json]\n"
@@ -30,23 +29,8 @@ struct request {
     const char *file;
     bool standalone, all, json, topic;
     const char *part;
-    struct config_entry overrides[OVERRIDES_MAX];
-    size_t override_count;
+    struct cli_overrides overrides;
 };
-
-static bool add_override(struct request *r, const char *command, const char *text) {
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text) {
-        cli_usage_error(command, "--override needs KEY=VALUE, not '%s'", text);
-        return false;
-    }
-    if (r->override_count == OVERRIDES_MAX) {
-        cli_usage_error(command, "more than %d overrides", OVERRIDES_MAX);
-        return false;
-    }
-    r->overrides[r->override_count++] = (struct config_entry){{text, (size_t)(equals - text)}, str_of(equals + 1)};
-    return true;
-}
 
 // CLI_OK, or what to end with.
 static int read_option(struct request *r, struct cli_arguments *a) {
@@ -65,7 +49,7 @@ static int read_option(struct request *r, struct cli_arguments *a) {
         return r->part ? CLI_OK : CLI_USAGE;
     } else if (cli_is(a, "--override")) {
         const char *text = cli_value(a);
-        return text && add_override(r, a->argv[0], text) ? CLI_OK : CLI_USAGE;
+        return text && cli_override_add(&r->overrides, a->argv[0], text) ? CLI_OK : CLI_USAGE;
     } else if (!a->name && !r->file) {
         r->file = a->value;
     } else {
@@ -80,7 +64,7 @@ static int check_file(struct arena *a, const struct request *r) {
     struct config_options options = {
         .file_name = str_of(strcmp(r->file, "-") == 0 ? "standard input" : r->file),
         .standalone = r->standalone,
-        .overrides = {r->overrides, r->override_count},
+        .overrides = {r->overrides.entries, r->overrides.count},
         .memory_total_bytes = config_print_memory_bytes(),
     };
     struct config_report report;
@@ -104,7 +88,7 @@ int command_config(int argc, char **argv) {
         int status = read_option(&r, &a);
         if (status != CLI_OK) return status;
     }
-    bool is_table_option = r.topic || r.part, is_file_option = r.standalone || r.all || r.override_count > 0;
+    bool is_table_option = r.topic || r.part, is_file_option = r.standalone || r.all || r.overrides.count > 0;
     if (r.file && is_table_option)
         return cli_usage_error(argv[0], "--topic and --key are about the table of keys, not about a file");
     if (!r.file && is_file_option) return cli_usage_error(argv[0], "--standalone, --override and --all need a file");
