@@ -247,3 +247,113 @@ Test(send, a_big_send_does_not_starve_a_small_one) {
     temporary_close(&t);
     fixture_close(&f);
 }
+
+// Connections that do everything at once: random slices of memory and of a file that is thrown out of the cache again
+// and again, readers of random appetite, and ends that are shut down in the middle. Whoever is not shut down gets every
+// byte.
+enum { SOAK_PAIRS = 24, SOAK_SLICES = 12, SOAK_FILE = 2 << 20, SOAK_ROUNDS = 6 };
+struct soak {
+    struct fixture *f;
+    struct pair pair;
+    struct os_send send;
+    struct os_slice slices[SOAK_SLICES];
+    struct os_op receive;
+    size_t total, got;
+    uint8_t *expected, *data;
+    bool broken;
+    uint64_t random;
+};
+
+static uint64_t soak_random(struct soak *s) {
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return s->random;
+}
+
+static void soak_receive(struct soak *s) {
+    size_t appetite = 1 + soak_random(s) % (soak_random(s) % 2 ? 300 : 200000);
+    size_t left = s->total - s->got;
+    if (left == 0 && !s->broken) return;
+    os_recv_start(s->f->os, &s->receive, s->pair.client, s->data + s->got,
+                  left == 0 || appetite < left ? appetite : left);
+}
+
+static void soak_received(struct os_op *op) {
+    struct soak *s = (struct soak *)((char *)op - offsetof(struct soak, receive));
+    if (op->result <= 0) {
+        cr_assert(s->broken, "the stream ended early");
+        return;
+    }
+    s->got += (size_t)op->result;
+    cr_assert_leq(s->got, s->total);
+    if (!s->broken && soak_random(s) % 256 == 0) {
+        s->broken = true;
+        os_shutdown(s->f->os, soak_random(s) % 2 ? s->pair.client : s->pair.server);
+    }
+    if (!s->broken) soak_receive(s);
+}
+
+static void soak_begin(struct soak *s, int file, const uint8_t *content) {
+    s->pair = pair_open(s->f->os);
+    s->total = s->got = 0;
+    s->broken = false;
+    for (int i = 0; i < SOAK_SLICES; i++) {
+        size_t size = soak_random(s) % (soak_random(s) % 3 ? 2000 : 150000),
+               position = soak_random(s) % (SOAK_FILE - 150000);
+        bool is_memory = soak_random(s) % 2;
+        s->slices[i] = (struct os_slice){is_memory ? content + position : NULL, file, position, size};
+        memcpy(s->expected + s->total, content + position, size);
+        s->total += size;
+    }
+    s->send = (struct os_send){.op = OS_OP(op_note_done)};
+    s->receive = OS_OP(soak_received);
+    os_send_start(s->f->os, &s->send, s->pair.server, s->slices, SOAK_SLICES);
+    soak_receive(s);
+}
+
+Test(send, a_soak_of_many_connections) {
+    struct fixture f = fixture_open(16); // less than the operations in flight
+    struct temporary t = temporary_open();
+    int file = pattern_file(f.host, t.file, SOAK_FILE);
+    cr_assert_eq(os_fsync(f.host, file), 0);
+    uint8_t *content = malloc(SOAK_FILE);
+    for (size_t i = 0; i < SOAK_FILE; i++)
+        content[i] = byte_at(i);
+    struct soak *soaks = calloc(SOAK_PAIRS, sizeof *soaks);
+    for (int i = 0; i < SOAK_PAIRS; i++) {
+        soaks[i].f = &f;
+        soaks[i].random = 88172645463325252ull + (uint64_t)i * 7919;
+        soaks[i].expected = malloc(SOAK_SLICES * 150000);
+        soaks[i].data = malloc(SOAK_SLICES * 150000);
+    }
+    int whole = 0;
+    for (int round = 0; round < SOAK_ROUNDS; round++) {
+        for (int i = 0; i < SOAK_PAIRS; i++)
+            soak_begin(&soaks[i], file, content);
+        posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+        for (int i = 0; i < SOAK_PAIRS; i++) {
+            struct soak *s = &soaks[i];
+            int64_t sent = op_await(f.os, &s->send.op);
+            while (!s->broken && s->got < s->total)
+                os_wait(f.os, os_now_ns(f.os) + SECOND_NS);
+            op_await(f.os, &s->receive);
+            if (!s->broken) {
+                cr_assert_eq(sent, (int64_t)s->total);
+                cr_assert_eq(memcmp(s->data, s->expected, s->total), 0);
+                whole++;
+            }
+            pair_close(f.host, &s->pair);
+        }
+    }
+    cr_assert_gt(whole, SOAK_PAIRS);
+    for (int i = 0; i < SOAK_PAIRS; i++) {
+        free(soaks[i].expected);
+        free(soaks[i].data);
+    }
+    free(soaks);
+    free(content);
+    os_close(f.host, file);
+    temporary_close(&t);
+    fixture_close(&f);
+}
