@@ -31,7 +31,7 @@ static uint32_t crc32c_multiply(uint32_t a, uint32_t b) {
 }
 
 uint32_t crc32c_combine(uint32_t crc_a, uint32_t crc_b, uint64_t size_b_bytes) {
-    uint32_t shift = 1u << 31;            // x^0
+    uint32_t shift = 1u << 31;       // x^0
     uint32_t power = 1u << (31 - 8); // x^8: one byte
     for (uint64_t n = size_b_bytes; n != 0; n >>= 1) {
         if (n & 1) shift = crc32c_multiply(power, shift);

@@ -43,7 +43,7 @@ struct core {
     struct replicas *replicas;
     struct groups *groups;
     struct image_seat *image_seat; // metadata/'s: the present image of the cluster
-    uint64_t now_ns;       // of the turn's start; os_now_ns() where it matters
+    uint64_t now_ns;               // of the turn's start; os_now_ns() where it matters
     uint64_t hash_seed;
     struct list run_queue;
     struct timer_wheel timers;

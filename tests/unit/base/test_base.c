@@ -22,7 +22,9 @@ Test(list, keeps_order_and_removes_safely) {
     cr_assert_null(list_pop_front(&l));
 }
 
-static void count_release(void *object) { ++*(int *)object; }
+static void count_release(void *object) {
+    ++*(int *)object;
+}
 
 Test(arena, stops_at_its_limit_and_releases_what_it_holds) {
     struct arena a;
@@ -30,7 +32,8 @@ Test(arena, stops_at_its_limit_and_releases_what_it_holds) {
     int released = 0;
     cr_assert(arena_hold(&a, count_release, &released));
     char *p = arena_alloc(&a, 100);
-    for (int i = 0; i < 100; i++) cr_assert_eq(p[i], 0);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(p[i], 0);
     cr_assert_not_null(arena_alloc(&a, 2000));
     cr_assert_null(arena_alloc(&a, 4000));
     cr_assert_null(arena_alloc_array(&a, SIZE_MAX / 2, 16));
@@ -56,13 +59,15 @@ Test(hashmap, finds_what_was_inserted_and_iterates_over_all) {
         items[i].key = i;
         hashmap_insert(&m, &items[i].node, hash_bytes(7, &i, sizeof i));
     }
-    for (int i = 0; i < N; i += 2) hashmap_remove(&m, &items[i].node);
+    for (int i = 0; i < N; i += 2)
+        hashmap_remove(&m, &items[i].node);
     for (int i = 0; i < N; i++) {
         struct hash_node *n = hashmap_find(&m, hash_bytes(7, &i, sizeof i), item_equal, &i);
         cr_assert_eq(n != NULL, i % 2 == 1);
     }
     int seen = 0;
-    for (struct hash_node *n = hashmap_next(&m, NULL); n; n = hashmap_next(&m, n)) seen++;
+    for (struct hash_node *n = hashmap_next(&m, NULL); n; n = hashmap_next(&m, n))
+        seen++;
     cr_assert_eq(seen, N / 2);
     hashmap_free(&m);
 }
