@@ -49,7 +49,7 @@ void config_check_effects(const struct config *c, struct config_report *report) 
         const struct config_key_info *info = config_key_info(key);
         bool says_something = info->effect == CONFIG_NOT_YET || info->effect == CONFIG_REFUSED;
         if (!says_something || !config_is_set(c, key) || is_harmless(c, key)) continue;
-        if (c->is_standalone && (is_zookeeper_key(key) || key == CONFIG_ZOOKEEPER_METADATA_MIGRATION_ENABLE)) continue;
+        if (c->is_standalone && (is_zookeeper_key(key) || config_key_is_about_clusters(key))) continue;
         char memory[900];
         struct text t = TEXT_IN(memory);
         add_setting(&t, c, key);
@@ -100,16 +100,23 @@ static void check_broker_id(const struct config *c, struct config_report *report
     }
 }
 
-static void check_log(const struct config *c, struct config_report *report) {
-    struct str rest = config_list_begin(config_log_dirs(c)), directory;
+static void check_log_dirs(const struct config *c, struct config_report *report) {
+    enum config_key key = config_has(c, CONFIG_LOG_DIRS) ? CONFIG_LOG_DIRS : CONFIG_LOG_DIR;
+    struct str rest = config_list_begin(config_log_dirs(c)), directory, other;
     size_t directories = 0;
     while (config_list_next(&rest, &directory)) {
+        struct str behind = rest;
         directories += directory.size > 0;
+        while (directory.size > 0 && config_list_next(&behind, &other)) {
+            if (!str_equal(directory, other)) continue;
+            fail(report, c, key, "names a directory twice");
+            return;
+        }
     }
-    if (directories == 0) {
-        fail(report, c, config_has(c, CONFIG_LOG_DIRS) ? CONFIG_LOG_DIRS : CONFIG_LOG_DIR,
-             "must name at least one directory");
-    }
+    if (directories == 0) fail(report, c, key, "must name at least one directory");
+}
+
+static void check_log(const struct config *c, struct config_report *report) {
     static const struct {
         enum config_key key;
         int64_t min;
@@ -211,6 +218,7 @@ void config_check_fields(const struct config *c, struct arena *a, struct config_
     check_mode(c, report);
     check_broker_id(c, report);
     check_orders(c, report);
+    check_log_dirs(c, report);
     check_log(c, report);
     check_connections(c, report);
     check_groups(c, report);

@@ -50,6 +50,11 @@ bool config_is_set(const struct config *c, enum config_key key) {
     return c->settings[key].source != CONFIG_SOURCE_DEFAULT;
 }
 
+enum config_durability config_durability(const struct config *c) {
+    bool is_replicated = str_is(config_str(c, CONFIG_TAILRACE_DURABILITY), "replicated");
+    return is_replicated ? CONFIG_DURABILITY_REPLICATED : CONFIG_DURABILITY_FSYNC;
+}
+
 struct str config_log_dirs(const struct config *c) {
     return config_str(c, config_has(c, CONFIG_LOG_DIRS) ? CONFIG_LOG_DIRS : CONFIG_LOG_DIR);
 }
@@ -285,6 +290,7 @@ const struct config *config_parse(struct arena *a, struct str file, const struct
     config_check_effects(c, report);
     // Checks between fields would repeat what is already said about a bad value.
     if (report->error_count == 0) config_check_fields(c, a, report);
+    config_report_sort(report);
     return report->error_count == 0 ? c : NULL;
 }
 

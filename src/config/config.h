@@ -9,7 +9,7 @@
 #include "config/report.h"
 #include "config/value.h"
 
-enum { CONFIG_ARENA_BYTES = 8 << 20 }; // enough for any file that properties_parse takes
+enum { CONFIG_ARENA_BYTES = 16 << 20 }; // enough for any file that properties_parse takes
 
 // Settings by name: dynamic broker settings, or a topic's. Names do not repeat; a value is not null.
 struct config_entry {
@@ -74,6 +74,10 @@ struct str config_str(const struct config *c, enum config_key key); // any type,
 bool config_is_set(const struct config *c, enum config_key key);
 // What counts when nothing is set: the key's default, but for the few that depend on mode and machine.
 struct str config_default_text(const struct config *c, enum config_key key, char memory[24]);
+
+// tailrace.durability: whether acknowledged means flushed (FSYNC), or what Kafka means by it (REPLICATED).
+enum config_durability { CONFIG_DURABILITY_FSYNC, CONFIG_DURABILITY_REPLICATED };
+enum config_durability config_durability(const struct config *c);
 
 // The log directories, comma separated: log.dirs, else log.dir. For config_list_next.
 struct str config_log_dirs(const struct config *c);

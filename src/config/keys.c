@@ -6,6 +6,8 @@
 #include "base/bits.h"
 #include "config/edit_distance.h"
 
+static const char feature_cluster[] = "clusters of several brokers";
+
 // clang-format off
 // Short forms for the columns of the .def files.
 #define ANY                      {.kind = CONFIG_RULE_ANY}
@@ -30,7 +32,7 @@
 #define FEATURE_QUOTAS            "client quotas and rate limits"
 #define FEATURE_COMPACTION        "compaction"
 #define FEATURE_TIERED_STORAGE    "tiered storage"
-#define FEATURE_CLUSTER           "clusters of several brokers"
+#define FEATURE_CLUSTER           feature_cluster
 #define FEATURE_DELEGATION_TOKENS "delegation tokens"
 #define FEATURE_MOVE_REPLICAS     "moving replicas between log directories"
 #define FEATURE_RECOMPRESSION     "recompression by the broker"
@@ -78,6 +80,10 @@ const struct config_key_info *config_key_info(enum config_key key) {
 const struct config_key_info *topic_key_info(enum topic_key key) {
     ASSERT(key < TOPIC_KEY_COUNT);
     return &topic_keys[key];
+}
+
+bool config_key_is_about_clusters(enum config_key key) {
+    return config_key_info(key)->effect_reason == feature_cluster;
 }
 
 // The index of a name in a sorted table, or -1.

@@ -90,6 +90,8 @@ enum { TOPIC_SYNONYMS_MAX = 3 };
 
 const struct config_key_info *config_key_info(enum config_key key);
 const struct config_key_info *topic_key_info(enum topic_key key);
+// Keys that a broker by itself has no use for; standalone they are passed over in silence.
+bool config_key_is_about_clusters(enum config_key key);
 // False for an unknown name.
 bool config_key_find(struct str name, enum config_key *key);
 bool topic_key_find(struct str name, enum topic_key *key);

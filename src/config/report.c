@@ -25,3 +25,23 @@ void config_report_add(struct config_report *report, bool is_error, int32_t line
     if (str_is_null(copy)) return;
     report->problems[report->count++] = (struct config_problem){is_error, line, copy};
 }
+
+// What is about no line comes behind what is.
+static int32_t sorted_line(const struct config_problem *problem) {
+    return problem->line > 0 ? problem->line : INT32_MAX;
+}
+
+static bool comes_before(const struct config_problem *a, const struct config_problem *b) {
+    return a->is_error != b->is_error ? a->is_error : sorted_line(a) < sorted_line(b);
+}
+
+void config_report_sort(struct config_report *report) {
+    for (size_t i = 1; i < report->count; i++) {
+        struct config_problem problem = report->problems[i];
+        size_t j = i;
+        for (; j > 0 && comes_before(&problem, &report->problems[j - 1]); j--) {
+            report->problems[j] = report->problems[j - 1];
+        }
+        report->problems[j] = problem;
+    }
+}

@@ -24,3 +24,5 @@ void config_report_init(struct config_report *report, struct arena *a, struct st
 // The place is put in front of the text. What came from the file must have gone through text_add_escaped or be a known
 // name.
 void config_report_add(struct config_report *report, bool is_error, int32_t line, const struct text *text);
+// Errors first, both in the order of the file.
+void config_report_sort(struct config_report *report);

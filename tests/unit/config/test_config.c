@@ -36,7 +36,7 @@ Test(config, defaults_by_mode) {
     cr_assert_eq(config_i64(c, CONFIG_TRANSACTION_STATE_LOG_MIN_ISR), 1);
     cr_assert_eq(config_i64(c, CONFIG_TAILRACE_MEMORY), 1 << 30);
     cr_assert(str_is(config_str(c, CONFIG_TAILRACE_MODE), "standalone"));
-    cr_assert(str_is(config_str(c, CONFIG_TAILRACE_DURABILITY), "fsync"));
+    cr_assert_eq(config_durability(c), CONFIG_DURABILITY_FSYNC);
     cr_assert(str_is(config_log_dirs(c), "/tmp/kafka-logs"));
     c = fixture_parse(&f, "zookeeper.connect=localhost:2181", false);
     cr_assert(c && !c->is_standalone);
@@ -55,11 +55,11 @@ static const struct {
                               "32-bit whole number, at least 14"},
     {"\nlog.segment.bytes=13", "E server.properties:2: log.segment.bytes=13: Value must be at least 14; allowed: a "
                                "32-bit whole number, at least 14"},
-    {"log.segment.bytes=a\nnum.partitions=0\nfoo=1",
-     "W server.properties:3: unknown key foo|"
+    {"log.segment.bytes=a\nfoo=1\nnum.partitions=0",
      "E server.properties:1: log.segment.bytes=a: Not a number of type INT; allowed: a 32-bit whole number, at least "
      "14|"
-     "E server.properties:2: num.partitions=0: Value must be at least 1; allowed: a 32-bit whole number, at least 1"},
+     "E server.properties:3: num.partitions=0: Value must be at least 1; allowed: a 32-bit whole number, at least 1|"
+     "W server.properties:2: unknown key foo"},
     {"log.segment.byte=1", "W server.properties:1: unknown key log.segment.byte; did you mean log.segment.bytes?"},
     {"port=9092", "W server.properties:1: unknown key port; did you mean listeners?"},
     {"num.partitions=1\nnum.partitions=2",
@@ -89,10 +89,10 @@ static const struct {
     {"principal.builder.class=org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", ""},
     {"zookeeper.ssl.client.enable=true\nzookeeper.set.acl=true", ""},
     {"zookeeper.connect=a:1\nzookeeper.ssl.client.enable=true",
-     "W server.properties:1: zookeeper.connect=a:1: no effect yet: clusters of several brokers: not built|"
      "E server.properties:2: zookeeper.ssl.client.enable=true: refused: the ZooKeeper client library has no TLS: "
      "connect to a plain port of ZooKeeper "
-     "on a protected network"},
+     "on a protected network|"
+     "W server.properties:1: zookeeper.connect=a:1: no effect yet: clusters of several brokers: not built"},
     {"tailrace.mode=cluster", "E server.properties:1: tailrace.mode=cluster: needs zookeeper.connect; a broker by "
                               "itself: tailrace.mode=standalone, or "
                               "--standalone"},
@@ -106,12 +106,12 @@ static const struct {
      "E server.properties: broker.id=-1: must be at least 0 while broker.id.generation.enable=false"},
     {"node.id=5", ""},
     {"log.dirs= , ", "E server.properties:1: log.dirs=,: must name at least one directory"},
+    {"log.dirs=/a, /b,/a", "E server.properties:1: log.dirs=/a, /b,/a: names a directory twice"},
+    {"inter.broker.protocol.version=3.8\nnum.replica.fetchers=4\nreplica.lag.time.max.ms=40000", ""},
     {"log.retention.hours=0", "E server.properties:1: log.retention.hours=0: must be -1 (no limit) or at least 1"},
     {"log.retention.hours=0\nlog.retention.ms=1", ""},
     {"log.roll.ms=0", "E server.properties:1: log.roll.ms=0: must be at least 1"},
     {"replica.fetch.wait.max.ms=30001\nreplica.lag.time.max.ms=40000",
-     "W server.properties:1: replica.fetch.wait.max.ms=30001: no effect yet: clusters of several brokers: not built|"
-     "W server.properties:2: replica.lag.time.max.ms=40000: no effect yet: clusters of several brokers: not built|"
      "E server.properties:1: replica.fetch.wait.max.ms=30001: must not be greater than "
      "replica.socket.timeout.ms=30000"},
     {"connections.max.idle.ms=100", "E server.properties:1: connections.max.idle.ms=100: must be greater than "
