@@ -122,15 +122,21 @@ static bool ring_has_news(struct os *os) {
     return (IO_URING_READ_ONCE(*os->ring.sq.kflags) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
 }
 
+// What was not submitted stays in the queue, and the next turn submits it. Anything but "later" is a programmer error:
+// a ring used by a thread that is not its own (-EEXIST), a descriptor closed under it.
+static void ring_check(int result) {
+    ASSERT(result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY || result == -ETIME);
+}
+
 static void ring_block(struct os *os, uint64_t deadline_ns) {
     struct io_uring_cqe *cqe;
     if (deadline_ns == UINT64_MAX) {
-        (void)io_uring_submit_and_wait(&os->ring, 1);
+        ring_check(io_uring_submit_and_wait(&os->ring, 1));
         return;
     }
     uint64_t now_ns = os_now_ns(os);
     if (deadline_ns <= now_ns) {
-        (void)io_uring_submit_and_get_events(&os->ring);
+        ring_check(io_uring_submit_and_get_events(&os->ring));
         return;
     }
     uint64_t left_ns = deadline_ns - now_ns;
@@ -138,21 +144,22 @@ static void ring_block(struct os *os, uint64_t deadline_ns) {
         .tv_sec = (int64_t)(left_ns / 1000000000),
         .tv_nsec = (int64_t)(left_ns % 1000000000),
     };
-    (void)io_uring_submit_and_wait_timeout(&os->ring, &cqe, 1, &timeout, NULL);
+    ring_check(io_uring_submit_and_wait_timeout(&os->ring, &cqe, 1, &timeout, NULL));
 }
 
-// The results of the calls are not looked at: what was not submitted stays in the queue, and the next turn submits it.
 void ring_enter(struct os *os, uint64_t deadline_ns) {
     ring_fill_pending(os);
     for (int budget = SUBMITS_A_TURN_MAX; os->pending.first && budget > 0; budget--) {
-        if (io_uring_submit(&os->ring) <= 0) break; // no room in the kernel: reap first
+        int submitted = io_uring_submit(&os->ring);
+        ring_check(submitted);
+        if (submitted <= 0) break; // no room in the kernel: reap first
         ring_fill_pending(os);
     }
     bool must_not_block = deadline_ns == 0 || os->pending.first || io_uring_cq_ready(&os->ring) > 0;
     if (!must_not_block) {
         ring_block(os, deadline_ns);
     } else if (io_uring_sq_ready(&os->ring) > 0 || ring_has_news(os)) {
-        (void)io_uring_submit_and_get_events(&os->ring); // min_complete 0: never a zero timeout
+        ring_check(io_uring_submit_and_get_events(&os->ring)); // min_complete 0: never a zero timeout
     }
 }
 

@@ -40,8 +40,13 @@ static int listener_open_named(const char *address, uint16_t port, int backlog) 
     struct addrinfo *list = address_resolve(address, port, true, &result);
     if (!list) return result;
     result = -EADDRNOTAVAIL;
-    for (struct addrinfo *a = list; a && result < 0; a = a->ai_next)
-        result = listener_open(a->ai_family, a->ai_addr, a->ai_addrlen, backlog);
+    // IPv4 first, as Java does it: "localhost" is 127.0.0.1 for those who were told so.
+    for (int pass = 0; pass < 2; pass++) {
+        for (struct addrinfo *a = list; a && result < 0; a = a->ai_next) {
+            if ((a->ai_family == AF_INET) == (pass == 0))
+                result = listener_open(a->ai_family, a->ai_addr, a->ai_addrlen, backlog);
+        }
+    }
     freeaddrinfo(list);
     return result;
 }

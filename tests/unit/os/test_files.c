@@ -112,6 +112,16 @@ Test(files, more_operations_than_the_ring_has_room_for) {
     fixture_close(&f);
 }
 
+struct listing {
+    char text[128];
+    int left; // stops with 42 after so many
+};
+static int collect(void *context, const char *name) {
+    struct listing *l = context;
+    strcat(strcat(l->text, name), " ");
+    return --l->left == 0 ? 42 : 0;
+}
+
 Test(files, names_change_and_are_listed_in_order) {
     struct fixture f = fixture_open(8);
     struct temporary t = temporary_open();
@@ -132,15 +142,7 @@ Test(files, names_change_and_are_listed_in_order) {
     struct os_stat stat;
     cr_assert_eq(os_stat(f.host, path, &stat), 0);
     cr_assert(stat.is_directory);
-    struct listing {
-        char text[128];
-        int left;
-    } listing = {.left = 100};
-    int collect(void *context, const char *name) {
-        struct listing *l = context;
-        strcat(strcat(l->text, name), " ");
-        return --l->left == 0 ? 42 : 0;
-    }
+    struct listing listing = {.left = 100};
     cr_assert_eq(os_list_directory(f.host, t.path, collect, &listing), 0);
     cr_assert_str_eq(listing.text, "A a a.log b dir ");
     listing = (struct listing){.left = 2};

@@ -75,6 +75,7 @@ Test(sockets, names_are_resolved_and_refusals_are_told) {
     struct os_address bound, peer;
     int listener = os_listen(f.os, "localhost", 0, 16, &bound);
     cr_assert_geq(listener, 0);
+    cr_assert_str_eq(bound.text, "127.0.0.1");
     struct os_op accept = OS_OP(op_note_done), connect = OS_OP(op_note_done);
     os_accept_start(f.os, &accept, listener, &peer);
     os_connect_start(f.os, &connect, "localhost", bound.port);
