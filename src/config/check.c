@@ -74,17 +74,23 @@ static const struct {
     {CONFIG_GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS, CONFIG_GROUP_CONSUMER_MAX_HEARTBEAT_INTERVAL_MS},
     {CONFIG_GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS, CONFIG_GROUP_CONSUMER_SESSION_TIMEOUT_MS},
     {CONFIG_GROUP_CONSUMER_SESSION_TIMEOUT_MS, CONFIG_GROUP_CONSUMER_MAX_SESSION_TIMEOUT_MS},
+    {CONFIG_GROUP_SHARE_MIN_HEARTBEAT_INTERVAL_MS, CONFIG_GROUP_SHARE_HEARTBEAT_INTERVAL_MS},
+    {CONFIG_GROUP_SHARE_HEARTBEAT_INTERVAL_MS, CONFIG_GROUP_SHARE_MAX_HEARTBEAT_INTERVAL_MS},
+    {CONFIG_GROUP_SHARE_MIN_SESSION_TIMEOUT_MS, CONFIG_GROUP_SHARE_SESSION_TIMEOUT_MS},
+    {CONFIG_GROUP_SHARE_SESSION_TIMEOUT_MS, CONFIG_GROUP_SHARE_MAX_SESSION_TIMEOUT_MS},
 };
 
 static void check_orders(const struct config *c, struct config_report *report) {
     for (size_t i = 0; i < ARRAY_LENGTH(orders); i++) {
-        if (config_i64(c, orders[i].small) <= config_i64(c, orders[i].large)) continue;
+        enum config_key small = orders[i].small, large = orders[i].large;
+        if (config_i64(c, small) <= config_i64(c, large)) continue;
+        // The one that somebody wrote is the one to change.
+        bool small_is_written = config_is_set(c, small) || !config_is_set(c, large);
         char memory[400];
         struct text t = TEXT_IN(memory);
-        text_addf(&t, "must not be greater than ");
-        add_setting(&t, c, orders[i].large);
-        // The one that somebody wrote is the one to change.
-        fail(report, c, orders[i].small, t.data);
+        text_addf(&t, "must not be %s than ", small_is_written ? "greater" : "less");
+        add_setting(&t, c, small_is_written ? large : small);
+        fail(report, c, small_is_written ? small : large, t.data);
     }
 }
 
@@ -138,7 +144,10 @@ static void check_log(const struct config *c, struct config_report *report) {
         break; // the others do not count
     }
     int64_t cleaners = config_i64(c, CONFIG_LOG_CLEANER_THREADS);
-    if (cleaners > 0 && config_i64(c, CONFIG_LOG_CLEANER_DEDUPE_BUFFER_SIZE) / cleaners <= 1 << 20) {
+    if (cleaners == 0) {
+        fail(report, c, CONFIG_LOG_CLEANER_THREADS,
+             "must be at least 1; log.cleaner.enable=false switches compaction off");
+    } else if (config_i64(c, CONFIG_LOG_CLEANER_DEDUPE_BUFFER_SIZE) / cleaners <= 1 << 20) {
         fail(report, c, CONFIG_LOG_CLEANER_DEDUPE_BUFFER_SIZE,
              "must be more than 1 MiB for each of log.cleaner.threads");
     }

@@ -220,27 +220,53 @@ static void check_advertised(const struct config *c, const struct listener_list 
     }
 }
 
+static void check_inter_broker(const struct config *c, struct arena *a, const struct listener_list *advertised,
+                               struct config_report *report) {
+    char memory[600];
+    struct text reason = TEXT_IN(memory);
+    struct str inter_broker;
+    if (!config_inter_broker_listener(c, a, &inter_broker, &reason)) {
+        fail(report, c, CONFIG_INTER_BROKER_LISTENER_NAME, reason.data);
+        return;
+    }
+    if (!listener_find(advertised, inter_broker)) {
+        bool by_name = config_has(c, CONFIG_INTER_BROKER_LISTENER_NAME);
+        fail(report, c, by_name ? CONFIG_INTER_BROKER_LISTENER_NAME : CONFIG_SECURITY_INTER_BROKER_PROTOCOL,
+             "no such listener is advertised: set inter.broker.listener.name to one of the names in listeners");
+    }
+    if (!config_has(c, CONFIG_CONTROL_PLANE_LISTENER_NAME)) return;
+    struct str control_plane = upper_case(a, config_str(c, CONFIG_CONTROL_PLANE_LISTENER_NAME));
+    if (!listener_find(advertised, control_plane) || str_equal(control_plane, inter_broker)) {
+        fail(report, c, CONFIG_CONTROL_PLANE_LISTENER_NAME,
+             "must be an advertised listener other than the one between brokers");
+    }
+}
+
+static void check_early_start(const struct config *c, const struct listener_list *listeners,
+                              struct config_report *report) {
+    struct str rest = config_list_begin(config_str(c, CONFIG_EARLY_START_LISTENERS)), name;
+    while (config_list_next(&rest, &name)) {
+        if (name.size == 0 || listener_find(listeners, name)) continue;
+        fail(report, c, CONFIG_EARLY_START_LISTENERS, "names a listener that listeners does not have");
+        return;
+    }
+}
+
 void config_check_listeners(const struct config *c, struct arena *a, struct config_report *report) {
     char memory[600];
     struct text reason = TEXT_IN(memory);
     struct listener_list listeners, advertised;
-    struct str inter_broker;
     check_map(c, report);
     if (!config_listeners(c, a, &listeners, &reason)) {
         fail(report, c, CONFIG_LISTENERS, reason.data);
         return;
     }
     check_protocols(c, &listeners, report);
+    check_early_start(c, &listeners, report);
     if (!config_advertised_listeners(c, a, &advertised, &reason)) {
         fail(report, c, CONFIG_ADVERTISED_LISTENERS, reason.data);
         return;
     }
     check_advertised(c, &listeners, &advertised, report);
-    if (!config_inter_broker_listener(c, a, &inter_broker, &reason)) {
-        fail(report, c, CONFIG_INTER_BROKER_LISTENER_NAME, reason.data);
-    } else if (!listener_find(&advertised, inter_broker)) {
-        bool by_name = config_has(c, CONFIG_INTER_BROKER_LISTENER_NAME);
-        fail(report, c, by_name ? CONFIG_INTER_BROKER_LISTENER_NAME : CONFIG_SECURITY_INTER_BROKER_PROTOCOL,
-             "no such listener is advertised: set inter.broker.listener.name to one of the names in listeners");
-    }
+    check_inter_broker(c, a, &advertised, report);
 }

@@ -163,6 +163,18 @@ static const struct {
      "E server.properties: security.inter.broker.protocol=PLAINTEXT: no such listener is advertised: set "
      "inter.broker.listener.name to one of the names "
      "in listeners"},
+    {"control.plane.listener.name=PLAINTEXT",
+     "E server.properties:1: control.plane.listener.name=PLAINTEXT: must be an advertised listener other than "
+     "the one between brokers"},
+    {"early.start.listeners=PLAINTEXT", ""},
+    {"early.start.listeners=X",
+     "E server.properties:1: early.start.listeners=X: names a listener that listeners does not have"},
+    {"group.share.heartbeat.interval.ms=1",
+     "E server.properties:1: group.share.heartbeat.interval.ms=1: must not be less than "
+     "group.share.min.heartbeat.interval.ms=5000"},
+    {"log.cleaner.threads=0", "E server.properties:1: log.cleaner.threads=0: must be at least 1; "
+                              "log.cleaner.enable=false switches compaction off|"
+                              "W server.properties:1: log.cleaner.threads=0: no effect yet: compaction: not built"},
     {"a=\\u12", "E server.properties:1: \\u must be followed by four hexadecimal digits"},
 };
 
