@@ -8,6 +8,7 @@
 //
 // Versions 0 to 3 would need records of an older format: UNSUPPORTED_VERSION on every partition (trap 71). Rows that
 // were refused before reading do not end a wait if another partition is fine (trap 70).
+#include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
 #include "metadata/publish.h"
@@ -250,12 +251,11 @@ static void answer_part(const struct fetch *f, struct fetch_part *part, struct f
 
 static void answer_endpoints(struct fetch *f, struct fetch_response *response) {
     const struct image *image = image_of(f->call->core);
-    const struct image_broker *broker = image_broker_by_id(image, image->broker_id);
-    const struct image_endpoint *endpoint =
-        broker ? image_endpoint(broker, str_of(request_listener(f->call->request))) : NULL;
+    const struct image_endpoint *endpoint = call_own_endpoint(f->call);
     struct fetch_response_node_endpoint *row = arena_alloc(&f->call->request->arena, sizeof *row);
     if (!endpoint || !row) return;
-    *row = (struct fetch_response_node_endpoint){broker->id, endpoint->host, endpoint->port, broker->rack};
+    *row = (struct fetch_response_node_endpoint){image->broker_id, endpoint->host, endpoint->port,
+                                                 image_broker_by_id(image, image->broker_id)->rack};
     response->node_endpoints = row;
     response->node_endpoints_count = 1;
 }

@@ -5,17 +5,11 @@
 //
 //   collect what is missing -> create it (waits for the controller) -> answer from the image of that moment
 #include "protocol/messages/metadata.h"
+#include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
 #include "config/topic_name.h"
-#include "metadata/publish.h"
 #include "protocol/message.h"
-
-enum {
-    // Bits of the operations that exist for a resource; without an authorizer everything is allowed (KIP-430).
-    TOPIC_OPERATIONS = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11,
-    CLUSTER_OPERATIONS = 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12,
-};
 
 struct metadata_call {
     struct api_call *call;
@@ -164,7 +158,7 @@ static bool list_brokers(struct metadata_call *m, const struct image *image) {
     if (!r->brokers) return false;
     for (size_t i = 0; i < image->broker_count; i++) {
         const struct image_broker *broker = &image->brokers[i];
-        const struct image_endpoint *endpoint = image_endpoint(broker, str_of(request_listener(m->call->request)));
+        const struct image_endpoint *endpoint = call_endpoint(m->call, broker);
         if (!endpoint) continue;
         r->brokers[r->brokers_count++] =
             (struct metadata_response_broker){broker->id, endpoint->host, endpoint->port, broker->rack};

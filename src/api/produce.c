@@ -7,6 +7,7 @@
 //
 // The bytes stay in the request's frame, where the appends patch and write them; the frame goes when the request ends.
 #include "protocol/messages/produce.h"
+#include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
 #include "metadata/publish.h"
@@ -224,12 +225,11 @@ static struct produce_response_partition row_answer(struct produce *p, struct pr
 // Where the leaders are that the rows name: this broker's own endpoint, as long as there is one broker.
 static void respond_endpoints(struct produce *p, struct produce_response *response) {
     const struct image *image = image_of(p->call->core);
-    const struct image_broker *broker = image_broker_by_id(image, image->broker_id);
-    const struct image_endpoint *endpoint =
-        broker ? image_endpoint(broker, str_of(request_listener(p->call->request))) : NULL;
+    const struct image_endpoint *endpoint = call_own_endpoint(p->call);
     struct produce_response_node_endpoint *row = arena_alloc(&p->call->request->arena, sizeof *row);
     if (!endpoint || !row) return;
-    *row = (struct produce_response_node_endpoint){broker->id, endpoint->host, endpoint->port, broker->rack};
+    *row = (struct produce_response_node_endpoint){image->broker_id, endpoint->host, endpoint->port,
+                                                   image_broker_by_id(image, image->broker_id)->rack};
     response->node_endpoints = row;
     response->node_endpoints_count = 1;
 }

@@ -53,6 +53,8 @@ static void cores_prepare(struct broker *b) {
         core->facts = &b->facts;
         core->net = &c->net;
         core->replicas = &c->replicas;
+        core->api = &c->api;
+        api_state_init(&c->api, core);
         core->buffers.kept_limit_bytes = budget.kept_bytes;
         net_init(&c->net, core, &handler, &limits);
         b->nets[i] = &c->net;

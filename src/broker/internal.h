@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/facts.h"
+#include "api/state.h"
 #include "broker/broker.h"
 #include "config/listener.h"
 #include "metadata/publish.h"
@@ -27,6 +28,7 @@ struct broker_budget broker_budget_divide(uint64_t memory_bytes, int data_cores)
 struct broker_core {
     struct net net;
     struct replicas replicas;
+    struct api_state api;
     struct maintenance maintenance;
     bool maintenance_stopped;
     struct message message; // of the step that the control core asked for

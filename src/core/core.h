@@ -19,6 +19,7 @@ struct core_set;
 struct broker_facts;
 struct image_seat;
 struct net;
+struct api_state;
 struct replicas;
 struct groups;
 
@@ -40,6 +41,7 @@ struct core {
     // Where the layers above keep what they have for this core; unknown here.
     const struct broker_facts *facts; // api/facts.h
     struct net *net;
+    struct api_state *api;
     struct replicas *replicas;
     struct groups *groups;
     struct image_seat *image_seat; // metadata/'s: the present image of the cluster

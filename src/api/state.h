@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handlers keep on a core between requests. The broker has one for each data core (core->api).
+#pragma once
+
+#include "core/core.h"
+
+// A block of producer ids that this core hands out; a new one is asked for when it is used up.
+struct producer_ids {
+    int64_t next, end;
+    bool asking;
+    struct list waiting; // of init_producer_id_call
+    struct controller_request *request;
+};
+struct api_state {
+    struct core *core;
+    struct producer_ids producer_ids;
+};
+void api_state_init(struct api_state *state, struct core *core);
