@@ -18,3 +18,4 @@ void scenario_echo(void);
 void scenario_append(void);
 void scenario_append_early_ack(void);
 void scenario_metastore(void);
+void scenario_log(void);

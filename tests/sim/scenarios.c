@@ -8,6 +8,7 @@ static const struct scenario scenarios[] = {
     {"append", "append and fsync in a loop, kills and power cuts, disk faults", scenario_append, false},
     {"append-early-ack", "the same with a planted bug: acknowledges before the fsync", scenario_append_early_ack, true},
     {"metastore", "the embedded metadata store: kills, power cuts, disk faults", scenario_metastore, false},
+    {"log", "the log engine: producers, readers, checkpoints, kills, power cuts, disk faults", scenario_log, false},
 };
 
 const struct scenario *scenario_at(int index) {

@@ -248,8 +248,8 @@ struct reader {
 };
 #define READER_STEPS(STEP)                                                                                             \
     STEP(reader, wait_topic)                                                                                           \
-    STEP(reader, fetch) STEP(reader, fetched) STEP(reader, ask_end) STEP(reader, end) STEP(reader, pause)              \
-        STEP(reader, release)
+    STEP(reader, fetch)                                                                                                \
+    STEP(reader, fetched) STEP(reader, ask_end) STEP(reader, end) STEP(reader, pause) STEP(reader, release)
 FLOW_DEFINE(reader, READER_STEPS)
 
 static flow_next reader_step_wait_topic(struct flow *flow) {
