@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// One flow a member. Whatever goes wrong (a lost answer, a broker that loads, a rebalance) leads back to joining.
+#include "members.h"
+#include "client.h"
+#include "protocol/message.h"
+#include "protocol/messages/consumer_protocol.h"
+#include "protocol/messages/heartbeat.h"
+#include "protocol/messages/join_group.h"
+#include "protocol/messages/leave_group.h"
+#include "protocol/messages/offset_commit.h"
+#include "protocol/messages/offset_fetch.h"
+#include "protocol/messages/sync_group.h"
+#include "tailrace/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PAUSE_MS = 40, MEMBER_ID_MAX = 128, SESSION_TIMEOUT_MS = 6000, REBALANCE_TIMEOUT_MS = 8000 };
+
+struct member {
+    struct flow flow;
+    struct flow_timer timer;
+    struct members *group;
+    struct client *client;
+    struct client_call call;
+    int number;
+    char id[MEMBER_ID_MAX]; // "": none yet
+    int32_t generation;
+    char protocol_type[32];
+    int rounds; // heartbeats and commits in this generation
+    bool leads;
+    // the leader's assignment: [member of the answer][partition]
+    int member_count;
+    char member_ids[MEMBERS_MAX * 2][MEMBER_ID_MAX];
+    bool owned[MEMBERS_PARTITIONS];
+    int64_t committing[MEMBERS_PARTITIONS];
+    int64_t floor[MEMBERS_PARTITIONS]; // acknowledged when the question was sent
+};
+#define MEMBER_STEPS(STEP)                                                                                             \
+    STEP(member, join)                                                                                                 \
+    STEP(member, joined)                                                                                               \
+    STEP(member, sync) STEP(member, synced) STEP(member, ask) STEP(member, told) STEP(member, commit)                  \
+        STEP(member, committed) STEP(member, beat) STEP(member, beaten) STEP(member, leave) STEP(member, left)         \
+            STEP(member, pause) STEP(member, release)
+FLOW_DEFINE(member, MEMBER_STEPS)
+
+static void *member_call(struct member *member, int16_t key, int16_t low, int16_t high) {
+    const int16_t version = (int16_t)sim_range(SIM_WORKLOAD, (uint64_t)low, (uint64_t)high);
+    client_call_init(&member->call, api_by_key(key), version, &member->flow);
+    member->call.timeout_ms = 30000; // a join may wait for the others
+    return client_request(&member->call);
+}
+
+// What a member may be told at any time; everything else is a wrong answer.
+static void check_expected(struct member *member, int16_t error, const char *what) {
+    switch (error) {
+    case KAFKA_ERROR_NONE:
+    case KAFKA_ERROR_COORDINATOR_LOAD_IN_PROGRESS:
+    case KAFKA_ERROR_COORDINATOR_NOT_AVAILABLE:
+    case KAFKA_ERROR_NOT_COORDINATOR:
+    case KAFKA_ERROR_REBALANCE_IN_PROGRESS:
+    case KAFKA_ERROR_ILLEGAL_GENERATION:
+    case KAFKA_ERROR_UNKNOWN_MEMBER_ID:
+    case KAFKA_ERROR_MEMBER_ID_REQUIRED:
+    case KAFKA_ERROR_REQUEST_TIMED_OUT: break;
+    default: sim_fail("member %d: %s answered %s", member->number, what, kafka_error_name(error));
+    }
+    if (error == KAFKA_ERROR_UNKNOWN_MEMBER_ID) member->id[0] = 0;
+}
+
+// ---- joining
+static flow_next member_step_join(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct join_group_request *request = member_call(member, API_KEY_JOIN_GROUP, 0, 9);
+    const struct consumer_protocol_subscription subscription = {
+        .topics = &(struct str){member->group->topic, strlen(member->group->topic)},
+        .topics_count = 1,
+        .generation_id = -1};
+    uint8_t metadata[128];
+    size_t size = 0;
+    bool good = message_size(&consumer_protocol_subscription_schema, 0, &subscription, &size, NULL);
+    ASSERT(good && size + 2 <= sizeof metadata);
+    store_be16(metadata, 0);
+    message_encode(&consumer_protocol_subscription_schema, 0, &subscription, metadata + 2, size);
+    struct join_group_request_protocol protocol = {.name = str_of("range"), .metadata = {metadata, size + 2}};
+    request->group_id = str_of(member->group->group);
+    request->session_timeout_ms = SESSION_TIMEOUT_MS;
+    if (member->call.version >= 1) request->rebalance_timeout_ms = REBALANCE_TIMEOUT_MS;
+    request->member_id = str_of(member->id);
+    request->protocol_type = str_of("consumer");
+    request->protocols = &protocol;
+    request->protocols_count = 1;
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+
+static void take_members(struct member *member, const struct join_group_response *response) {
+    SIM_CHECK(response->members_count >= 1 && response->members_count <= MEMBERS_MAX * 2,
+              "member %d leads a group of %d members", member->number, response->members_count);
+    member->member_count = response->members_count;
+    for (int i = 0; i < member->member_count; i++) {
+        const struct str id = response->members[i].member_id;
+        SIM_CHECK(id.size > 0 && id.size < MEMBER_ID_MAX, "a member id of %zu bytes", id.size);
+        memcpy(member->member_ids[i], id.data, id.size);
+        member->member_ids[i][id.size] = 0;
+    }
+}
+
+static flow_next member_step_joined(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
+    if (member->call.outcome == CLIENT_OK) {
+        const struct join_group_response *response = member->call.response;
+        error = response->error_code;
+        check_expected(member, error, "JoinGroup");
+        if (error == 0 || error == KAFKA_ERROR_MEMBER_ID_REQUIRED) {
+            SIM_CHECK(response->member_id.size > 0 && response->member_id.size < MEMBER_ID_MAX,
+                      "JoinGroup: bad member id");
+            memcpy(member->id, response->member_id.data, response->member_id.size);
+            member->id[response->member_id.size] = 0;
+        }
+        if (error == 0) {
+            member->generation = response->generation_id;
+            member->leads = str_equal(response->leader, response->member_id);
+            SIM_CHECK(str_is(response->protocol_name, "range"), "JoinGroup: another protocol");
+            if (member->leads && !response->skip_assignment) take_members(member, response);
+        }
+    }
+    client_call_end(&member->call);
+    if (error == KAFKA_ERROR_MEMBER_ID_REQUIRED) return FLOW_GOTO(member, join);
+    return error == 0 ? FLOW_NEXT : FLOW_GOTO(member, pause);
+}
+
+// ---- synchronizing: the leader deals the partitions out
+enum { ASSIGNMENT_BYTES = 256 };
+static size_t encode_assignment(struct member *member, int receiver, uint8_t *memory) {
+    int32_t partitions[MEMBERS_PARTITIONS];
+    struct consumer_protocol_assignment_assigned_partition row = {.topic = str_of(member->group->topic),
+                                                                  .partitions = partitions};
+    for (int p = 0; p < member->group->partition_count; p++)
+        if (p % member->member_count == receiver) partitions[row.partitions_count++] = p;
+    const struct consumer_protocol_assignment assignment = {.assigned_partitions = &row,
+                                                            .assigned_partitions_count = 1};
+    size_t size = 0;
+    bool good = message_size(&consumer_protocol_assignment_schema, 0, &assignment, &size, NULL);
+    ASSERT(good && size + 2 <= ASSIGNMENT_BYTES);
+    store_be16(memory, 0);
+    message_encode(&consumer_protocol_assignment_schema, 0, &assignment, memory + 2, size);
+    return size + 2;
+}
+
+static flow_next member_step_sync(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct sync_group_request *request = member_call(member, API_KEY_SYNC_GROUP, 0, 5);
+    struct sync_group_request_assignment rows[MEMBERS_MAX * 2];
+    uint8_t memory[MEMBERS_MAX * 2][ASSIGNMENT_BYTES];
+    request->group_id = str_of(member->group->group);
+    request->generation_id = member->generation;
+    request->member_id = str_of(member->id);
+    if (member->call.version >= 5) {
+        request->protocol_type = str_of("consumer");
+        request->protocol_name = str_of("range");
+    }
+    if (member->leads) {
+        for (int i = 0; i < member->member_count; i++) {
+            size_t size = encode_assignment(member, i, memory[i]);
+            rows[i] = (struct sync_group_request_assignment){str_of(member->member_ids[i]), {memory[i], size}};
+        }
+        request->assignments = rows;
+        request->assignments_count = member->member_count;
+    }
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+
+static void take_assignment(struct member *member, struct bytes bytes) {
+    struct members *group = member->group;
+    memset(member->owned, 0, sizeof member->owned);
+    SIM_CHECK(bytes.size >= 2, "member %d: an assignment of %zu bytes", member->number, bytes.size);
+    struct arena arena;
+    arena_init(&arena, 1 << 16);
+    struct consumer_protocol_assignment assignment;
+    size_t consumed;
+    bool good = message_decode(&consumer_protocol_assignment_schema, 0, (struct bytes){bytes.data + 2, bytes.size - 2},
+                               &consumed, &assignment, &arena, NULL);
+    SIM_CHECK(good, "member %d: the assignment does not decode", member->number);
+    SIM_CHECK(member->generation >= 0 && member->generation < MEMBERS_GENERATIONS_MAX, "generation %d",
+              member->generation);
+    for (int32_t i = 0; i < assignment.assigned_partitions_count; i++) {
+        for (int32_t j = 0; j < assignment.assigned_partitions[i].partitions_count; j++) {
+            int32_t p = assignment.assigned_partitions[i].partitions[j];
+            SIM_CHECK(p >= 0 && p < group->partition_count, "member %d was given partition %d", member->number, p);
+            int *owner = &group->generations[member->generation].owner[p];
+            SIM_CHECK(*owner == 0 || *owner == member->number + 1,
+                      "generation %d: partition %d was given to member %d and to member %d", member->generation, p,
+                      *owner - 1, member->number);
+            *owner = member->number + 1;
+            member->owned[p] = true;
+        }
+    }
+    arena_drop(&arena);
+}
+
+static flow_next member_step_synced(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct members *group = member->group;
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
+    if (member->call.outcome == CLIENT_OK) {
+        const struct sync_group_response *response = member->call.response;
+        error = response->error_code;
+        check_expected(member, error, "SyncGroup");
+        if (error == 0) take_assignment(member, response->assignment);
+    }
+    client_call_end(&member->call);
+    if (error != 0) return FLOW_GOTO(member, pause);
+    group->synced++;
+    member->rounds = (int)sim_range(SIM_WORKLOAD, 3, 60);
+    SIM_CHECK(member->generation >= group->last_generation || group->last_generation - member->generation < 3,
+              "member %d: generation %d after %d", member->number, member->generation, group->last_generation);
+    if (member->generation > group->last_generation) group->last_generation = member->generation;
+    return FLOW_NEXT;
+}
+
+// ---- what is committed
+static flow_next member_step_ask(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct offset_fetch_request *request = member_call(member, API_KEY_OFFSET_FETCH, 1, 9);
+    int32_t partitions[MEMBERS_PARTITIONS];
+    int32_t count = 0;
+    for (int p = 0; p < member->group->partition_count; p++) {
+        member->floor[p] = member->group->partitions[p].acknowledged;
+        if (member->owned[p]) partitions[count++] = p;
+    }
+    struct offset_fetch_request_topic topic = {str_of(member->group->topic), partitions, count};
+    struct offset_fetch_request_group_topic group_topic = {str_of(member->group->topic), partitions, count};
+    struct offset_fetch_request_group group = {.group_id = str_of(member->group->group), .member_epoch = -1};
+    group.topics = &group_topic;
+    group.topics_count = 1;
+    if (member->call.version >= 8) {
+        request->groups = &group;
+        request->groups_count = 1;
+    } else {
+        request->group_id = str_of(member->group->group);
+        request->topics = &topic;
+        request->topics_count = 1;
+    }
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+
+static void take_offset(struct member *member, int32_t p, int64_t offset, int16_t error) {
+    struct members *group = member->group;
+    SIM_CHECK(error == 0 && p >= 0 && p < group->partition_count, "OffsetFetch: partition %d: %s", p,
+              kafka_error_name(error));
+    SIM_CHECK(offset >= member->floor[p], "partition %d: offset %lld was committed, %lld is there", p,
+              (long long)member->floor[p], (long long)offset);
+    SIM_CHECK(offset <= group->partitions[p].issued, "partition %d: offset %lld that nobody committed", p,
+              (long long)offset);
+    member->committing[p] = offset;
+}
+
+static flow_next member_step_told(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
+    if (member->call.outcome == CLIENT_OK) {
+        const struct offset_fetch_response *response = member->call.response;
+        bool grouped = member->call.version >= 8;
+        SIM_CHECK(!grouped || response->groups_count == 1, "OffsetFetch: wrong rows");
+        error = grouped ? response->groups[0].error_code : response->error_code;
+        if (member->call.version < 2 && response->topics_count > 0 && response->topics[0].partitions_count > 0)
+            error = response->topics[0].partitions[0].error_code;
+        check_expected(member, error, "OffsetFetch");
+        for (int32_t t = 0; error == 0 && grouped && t < response->groups[0].topics_count; t++)
+            for (int32_t i = 0; i < response->groups[0].topics[t].partitions_count; i++) {
+                const struct offset_fetch_response_group_topic_partition *row =
+                    &response->groups[0].topics[t].partitions[i];
+                take_offset(member, row->partition_index, row->committed_offset, row->error_code);
+            }
+        for (int32_t t = 0; error == 0 && !grouped && t < response->topics_count; t++)
+            for (int32_t i = 0; i < response->topics[t].partitions_count; i++) {
+                const struct offset_fetch_response_partition *row = &response->topics[t].partitions[i];
+                take_offset(member, row->partition_index, row->committed_offset, row->error_code);
+            }
+    }
+    client_call_end(&member->call);
+    return error == 0 ? FLOW_NEXT : FLOW_GOTO(member, pause);
+}
+
+// ---- committing
+static flow_next member_step_commit(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct members *group = member->group;
+    struct offset_commit_request_partition rows[MEMBERS_PARTITIONS];
+    struct offset_commit_request_topic topic = {.name = str_of(group->topic), .partitions = rows};
+    for (int p = 0; p < group->partition_count; p++) {
+        if (!member->owned[p]) continue;
+        member->committing[p] += (int64_t)sim_range(SIM_WORKLOAD, 1, 9);
+        // Another owner may have gone on meanwhile, if this one was thrown out and does not know it yet.
+        if (member->committing[p] > group->partitions[p].issued) group->partitions[p].issued = member->committing[p];
+        rows[topic.partitions_count++] =
+            (struct offset_commit_request_partition){.partition_index = p,
+                                                     .committed_offset = member->committing[p],
+                                                     .committed_leader_epoch = -1,
+                                                     .commit_timestamp = -1,
+                                                     .committed_metadata = str_of("m")};
+    }
+    if (topic.partitions_count == 0) return FLOW_GOTO(member, beat);
+    struct offset_commit_request *request = member_call(member, API_KEY_OFFSET_COMMIT, 2, 9);
+    request->group_id = str_of(group->group);
+    request->generation_id_or_member_epoch = member->generation;
+    request->member_id = str_of(member->id);
+    request->topics = &topic;
+    request->topics_count = 1;
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+static flow_next member_step_committed(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct members *group = member->group;
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
+    if (member->call.outcome == CLIENT_OK) {
+        const struct offset_commit_response *response = member->call.response;
+        SIM_CHECK(response->topics_count == 1, "OffsetCommit: wrong rows");
+        for (int32_t i = 0; i < response->topics[0].partitions_count; i++) {
+            const struct offset_commit_response_partition *row = &response->topics[0].partitions[i];
+            int32_t p = row->partition_index;
+            error = row->error_code;
+            check_expected(member, error, "OffsetCommit");
+            if (error != 0) continue;
+            SIM_CHECK(p >= 0 && p < group->partition_count && member->owned[p], "OffsetCommit: wrong partition");
+            // A late answer to an owner of an earlier generation says nothing about the order.
+            if (member->generation < group->partitions[p].generation) continue;
+            SIM_CHECK(member->committing[p] > group->partitions[p].acknowledged,
+                      "partition %d: offset %lld of generation %d was taken after %lld", p,
+                      (long long)member->committing[p], member->generation,
+                      (long long)group->partitions[p].acknowledged);
+            group->partitions[p].acknowledged = member->committing[p];
+            group->partitions[p].generation = member->generation;
+            group->partitions[p].commits++;
+        }
+    }
+    client_call_end(&member->call);
+    return error == 0 ? FLOW_NEXT : FLOW_GOTO(member, pause);
+}
+
+// ---- staying, or leaving
+static flow_next member_step_beat(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct heartbeat_request *request = member_call(member, API_KEY_HEARTBEAT, 0, 4);
+    request->group_id = str_of(member->group->group);
+    request->generation_id = member->generation;
+    request->member_id = str_of(member->id);
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+static flow_next member_step_beaten(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    if (member->call.outcome != CLIENT_PENDING && member->call.request) {
+        int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
+        if (member->call.outcome == CLIENT_OK) {
+            const struct heartbeat_response *response = member->call.response;
+            error = response->error_code;
+            check_expected(member, error, "Heartbeat");
+        }
+        client_call_end(&member->call);
+        if (error != 0) return FLOW_GOTO(member, pause);
+        if (--member->rounds <= 0 && !member->group->quiet) return FLOW_NEXT;
+    }
+    if (!member->timer.fired && !timer_is_set(&member->timer.timer))
+        flow_timer_set(&member->timer, flow, sim_range(SIM_WORKLOAD, 10, 400));
+    if (!member->timer.fired) return FLOW_WAIT;
+    member->timer.fired = false;
+    return FLOW_GOTO(member, commit);
+}
+static flow_next member_step_leave(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (sim_chance(SIM_WORKLOAD, 300000)) { // goes without a word; its session must time out
+        member->id[0] = 0;
+        return FLOW_GOTO(member, pause);
+    }
+    struct leave_group_request *request = member_call(member, API_KEY_LEAVE_GROUP, 0, 5);
+    struct leave_group_request_member row = {.member_id = str_of(member->id)};
+    request->group_id = str_of(member->group->group);
+    if (member->call.version >= 3) {
+        request->members = &row;
+        request->members_count = 1;
+    } else {
+        request->member_id = str_of(member->id);
+    }
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+static flow_next member_step_left(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    if (member->call.outcome == CLIENT_OK) {
+        const struct leave_group_response *response = member->call.response;
+        check_expected(member, response->error_code, "LeaveGroup");
+    }
+    client_call_end(&member->call);
+    member->id[0] = 0;
+    return FLOW_NEXT;
+}
+static flow_next member_step_pause(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (!member->timer.fired && !timer_is_set(&member->timer.timer))
+        flow_timer_set(&member->timer, flow, sim_range(SIM_WORKLOAD, 1, PAUSE_MS));
+    if (!member->timer.fired) return FLOW_WAIT;
+    member->timer.fired = false;
+    return FLOW_GOTO(member, join);
+}
+static flow_next member_step_release(struct flow *flow) {
+    (void)flow;
+    return FLOW_END;
+}
+
+// ---- all of them
+static void start_members(struct core *core, void *argument) {
+    struct members *group = argument;
+    for (int i = 0; i < group->count; i++) {
+        struct member *member = calloc(1, sizeof *member);
+        ASSERT(member != NULL);
+        char name[24];
+        snprintf(name, sizeof name, "member-%d", i);
+        member->group = group;
+        member->number = i;
+        member->client = client_create(core, group->broker, group->port, name);
+        flow_start(&member->flow, &member_flow, core);
+    }
+}
+
+void members_init(struct members *m, const char *broker, uint16_t port, const char *group, const char *topic) {
+    memset(m, 0, sizeof *m);
+    m->broker = broker;
+    m->port = port;
+    m->group = group;
+    m->topic = topic;
+    m->count = (int)sim_range(SIM_WORKLOAD, 1, MEMBERS_MAX);
+    m->partition_count = (int)sim_range(SIM_WORKLOAD, 1, MEMBERS_PARTITIONS);
+    for (int p = 0; p < MEMBERS_PARTITIONS; p++)
+        m->partitions[p].acknowledged = m->partitions[p].issued = -1;
+}
+
+struct os_host *members_start(struct members *m, const char *host_name) {
+    struct os_host *host = sim_host_create(host_name, SIM_HOST_DEFAULT);
+    struct sim_program *program = calloc(1, sizeof *program);
+    ASSERT(program != NULL);
+    *program = (struct sim_program){.start = start_members, .argument = m};
+    sim_start(host, sim_program_main, program);
+    return host;
+}
