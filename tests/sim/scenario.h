@@ -19,3 +19,6 @@ void scenario_append(void);
 void scenario_append_early_ack(void);
 void scenario_metastore(void);
 void scenario_log(void);
+void scenario_broker_calm(void);
+void scenario_broker(void);
+void scenario_groups(void);

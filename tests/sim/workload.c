@@ -493,6 +493,12 @@ static flow_next maker_step_release(struct flow *flow) {
 
 // ---- all of it
 // -----------------------------------------------------------------------------------------------------------------
+static void start_readers(struct core *core, void *argument) {
+    struct workload *w = argument;
+    for (int i = 0; i < w->partition_count; i++)
+        reader_start(core, w, i);
+}
+
 static void start_clients(struct core *core, void *argument) {
     struct workload *w = argument;
     struct maker *maker = calloc(1, sizeof *maker);
@@ -502,8 +508,7 @@ static void start_clients(struct core *core, void *argument) {
     flow_start(&maker->flow, &maker_flow, core);
     for (int i = 0; i < w->producer_count; i++)
         producer_start(core, w, (uint32_t)i);
-    for (int i = 0; i < w->partition_count; i++)
-        reader_start(core, w, i);
+    start_readers(core, w);
 }
 
 void workload_init(struct workload *w, const char *broker, uint16_t port, const char *topic) {
@@ -526,6 +531,14 @@ struct os_host *workload_start(struct workload *w, const char *host_name) {
     *program = (struct sim_program){.start = start_clients, .argument = w};
     sim_start(host, sim_program_main, program);
     return host;
+}
+
+void workload_read_again(struct workload *w, const char *host_name) {
+    struct os_host *host = sim_host_create(host_name, SIM_HOST_DEFAULT);
+    static struct sim_program program;
+    program = (struct sim_program){.start = start_readers, .argument = w};
+    w->consumers_done = 0;
+    sim_start(host, sim_program_main, &program);
 }
 
 bool workload_is_produced(void *workload) {

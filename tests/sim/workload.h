@@ -30,6 +30,8 @@ struct workload {
 void workload_init(struct workload *w, const char *broker, uint16_t port, const char *topic);
 // Makes the host with the clients and starts them.
 struct os_host *workload_start(struct workload *w, const char *host_name);
+// New readers read everything from the start once more.
+void workload_read_again(struct workload *w, const char *host_name);
 bool workload_is_produced(void *workload); // for sim_run
 bool workload_is_consumed(void *workload);
 // At the end: everything was read, nothing is missing.

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole brokers: producers and consumers, or a consumer group, through kills, power cuts, restarts and bad networks.
+#include "members.h"
+#include "scenario.h"
+#include "sim_broker.h"
+#include "workload.h"
+#include <stdlib.h>
+
+static void plan_disk(struct os_host *host) {
+    struct sim_disk_faults *faults = sim_disk_faults(host, "/disk");
+    faults->short_write = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->cache_miss = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->slow_ns = 20 * SIM_MS;
+}
+
+static void end_trouble(struct sim_broker *broker, struct os_host *clients) {
+    sim_net()->reset = 0;
+    sim_run(sim_range(SIM_FAULTS, 1, 200) * SIM_MS, NULL, NULL);
+    SIM_CHECK(sim_is_running(broker->host), "the broker has ended by itself with status %d: %s",
+              sim_exit_status(broker->host), broker->failure);
+    sim_reset_connections(clients); // a half-open connection would wait for its time-out
+}
+
+static void run_workload(int troubles) {
+    struct sim_broker *broker = calloc(1, sizeof *broker);
+    struct workload *w = calloc(1, sizeof *w);
+    SIM_CHECK(broker && w, "no memory");
+    sim_broker_init(broker, "broker");
+    plan_disk(broker->host);
+    workload_init(w, "broker", SIM_BROKER_PORT, "orders");
+    w->auto_create = sim_chance(SIM_WORKLOAD, 200000);
+    if (w->auto_create) sim_broker_property(broker, "num.partitions=%d", w->partition_count);
+    if (sim_chance(SIM_FAULTS, 300000)) sim_net()->reset = (uint32_t)sim_range(SIM_FAULTS, 0, 5000);
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+    struct os_host *clients = workload_start(w, "clients");
+    for (int i = 0; i < troubles && !workload_is_produced(w); i++)
+        sim_broker_trouble(broker, clients);
+    end_trouble(broker, clients);
+    SIM_CHECK(sim_run(120 * SIM_SECOND, workload_is_produced, w), "producers are not done: %d of %d", w->producers_done,
+              w->producer_count);
+    w->reading_to_end = true;
+    SIM_CHECK(sim_run(60 * SIM_SECOND, workload_is_consumed, w), "consumers are not done: %d of %d", w->consumers_done,
+              w->partition_count);
+    workload_check(w);
+    // Once more from the start, after a power cut: nothing of it was only in the page cache.
+    sim_crash(broker->host, SIM_POWER);
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+    workload_read_again(w, "again");
+    SIM_CHECK(sim_run(60 * SIM_SECOND, workload_is_consumed, w), "after a power cut consumers are not done: %d of %d",
+              w->consumers_done, w->partition_count);
+    sim_broker_stop(broker);
+    SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
+}
+
+void scenario_broker_calm(void) {
+    run_workload(0);
+}
+void scenario_broker(void) {
+    run_workload(6);
+}
+
+static bool members_have_settled(void *context) {
+    struct members *m = context;
+    for (int p = 0; p < m->partition_count; p++)
+        if (m->partitions[p].commits < 3) return false;
+    return true;
+}
+
+void scenario_groups(void) {
+    struct sim_broker *broker = calloc(1, sizeof *broker);
+    struct workload *w = calloc(1, sizeof *w);
+    struct members *m = calloc(1, sizeof *m);
+    SIM_CHECK(broker && w && m, "no memory");
+    sim_broker_init(broker, "broker");
+    plan_disk(broker->host);
+    workload_init(w, "broker", SIM_BROKER_PORT, "orders");
+    members_init(m, "broker", SIM_BROKER_PORT, "readers", "orders");
+    w->partition_count = m->partition_count;
+    w->producer_count = 0;
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+    workload_start(w, "clients");
+    struct os_host *members = members_start(m, "members");
+    for (int i = 0; i < 6; i++) {
+        sim_run(sim_range(SIM_FAULTS, 1, 4000) * SIM_MS, NULL, NULL);
+        sim_broker_trouble(broker, members);
+    }
+    end_trouble(broker, members);
+    m->quiet = true;
+    for (int p = 0; p < m->partition_count; p++)
+        m->partitions[p].commits = 0;
+    SIM_CHECK(sim_run(120 * SIM_SECOND, members_have_settled, m), "the group does not settle");
+    sim_broker_stop(broker);
+    SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole broker as a simulated process: the production code from server.properties to sockets.
+#pragma once
+
+#include "sim.h"
+
+enum { SIM_BROKER_PORT = 9092 };
+struct sim_broker {
+    struct os_host *host;
+    char properties[2048]; // the text of server.properties
+    int ready;             // how often it has come up
+    char failure[256];     // the last time it could not
+};
+// Makes the host with a disk /disk; the properties differ from seed to seed in what may not matter (cores, sizes,
+// times).
+void sim_broker_init(struct sim_broker *b, const char *host_name);
+__attribute__((format(printf, 2, 3))) void sim_broker_property(struct sim_broker *b, const char *format, ...);
+void sim_broker_start(struct sim_broker *b);
+bool sim_broker_is_ready(void *broker); // since the last start; for sim_run
+bool sim_broker_has_ended(void *broker);
+// SIGTERM, and the orderly end that must follow: status 0 within a minute.
+void sim_broker_stop(struct sim_broker *b);
+// Lets the time pass, and something bad happen at the end of it: kill, power cut, restart, partition, reset, stall. The
+// broker runs again afterwards. others: the host that may be cut off.
+void sim_broker_trouble(struct sim_broker *b, struct os_host *others);
