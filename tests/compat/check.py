@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what a client read with what was written.
 
-Happy path: check_topic() finds nothing to say. Failure modes: each complaint is one line that names topic, partition, offset and what differs;
-the number of lines for a topic is bounded.
+Happy path: check_topic() finds nothing to say. Failure modes: each complaint is one line that names topic, partition,
+offset and what differs; the number of lines for a topic is bounded.
 """
+
 import json
 
 MOST_COMPLAINTS = 5
@@ -27,7 +28,8 @@ def read_lines(path):
 
 
 def check_topic(topic, expected, rows, ends):
-    """topic: dataset.Topic; expected: its digests; rows: what was read, in the order of reading; ends: {partition: end offset}."""
+    """topic: dataset.Topic; expected: its digests; rows: what was read, in the order of reading; ends: {partition: end
+    offset}."""
     complaints = []
     next_offset = dict.fromkeys(ends, 0)
     last_index = {}  # by key in keyed topics, by partition otherwise: the order of sending must be kept
@@ -66,5 +68,9 @@ def check_topic(topic, expected, rows, ends):
             complaints.append(f"{topic.name}-{partition}: read up to {next_offset[partition]}, the end is {end}")
     if len(seen) != len(topic.records):
         missing = next(index for index in range(len(topic.records)) if index not in seen)
-        complaints.append(f"{topic.name}: {len(topic.records) - len(seen)} records missing, first key {topic.records[missing][0]!r}")
-    return complaints[:MOST_COMPLAINTS] + ([f"{topic.name}: {len(complaints) - MOST_COMPLAINTS} more"] if len(complaints) > MOST_COMPLAINTS else [])
+        complaints.append(
+            f"{topic.name}: {len(topic.records) - len(seen)} records missing, first key {topic.records[missing][0]!r}"
+        )
+    return complaints[:MOST_COMPLAINTS] + (
+        [f"{topic.name}: {len(complaints) - MOST_COMPLAINTS} more"] if len(complaints) > MOST_COMPLAINTS else []
+    )

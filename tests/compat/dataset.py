@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real input of the compatibility test, and what each client must read back.
 
-Happy path: choose() picks files, Pack copies their bytes into one file that every client program reads from, lists() writes for each topic the
-records in the order in which they are sent. A record is a line `offset TAB length TAB timestamp TAB round TAB key`: offset and length into the
-pack (length -1: null value), key `\\N`: null key. expected() gives the same digest that the programs print. Failure modes: an unreadable file
-is left out; the copy makes the run independent of files that change meanwhile.
+Happy path: choose() picks files, Pack copies their bytes into one file that every client program reads from, lists()
+writes for each topic the records in the order in which they are sent. A record is a line `offset TAB length TAB
+timestamp TAB round TAB key`: offset and length into the pack (length -1: null value), key `\\N`: null key. expected()
+gives the same digest that the programs print. Failure modes: an unreadable file is left out; the copy makes the run
+independent of files that change meanwhile.
 """
+
 import hashlib
 import os
 import struct
@@ -25,7 +27,8 @@ def printable(path):
 
 
 def choose(count):
-    """Every regular file of the roots, or `count` of them: spread evenly by hash, but always with the largest and some empty ones."""
+    """Every regular file of the roots, or `count` of them: spread evenly by hash, but always with the largest and some
+    empty ones."""
     found = []
     for root in ROOTS:
         for folder, folders, names in os.walk(root):
@@ -88,12 +91,19 @@ def digest(key, headers, value):
 
 def headers_of(family, turn):
     """The headers that every program gives a record."""
-    return [("family", family.encode()), ("round", str(turn).encode()), ("twice", b"1"), ("twice", b"2"), ("empty", b""),
-            ("binary", b"\x00\xff\x80\n")]
+    return [
+        ("family", family.encode()),
+        ("round", str(turn).encode()),
+        ("twice", b"1"),
+        ("twice", b"2"),
+        ("empty", b""),
+        ("binary", b"\x00\xff\x80\n"),
+    ]
 
 
 class Topic:
-    """One topic: who writes it, with which codec, and its records in the order of sending: (key or None, offset, length, timestamp, round)."""
+    """One topic: who writes it, with which codec, and its records in the order of sending: (key or None, offset,
+    length, timestamp, round)."""
 
     def __init__(self, name, family, codec, keyed, records):
         self.name, self.family, self.codec, self.keyed, self.records = name, family, codec, keyed, records
@@ -109,7 +119,8 @@ class Topic:
                 out.write(f"{offset}\t{length}\t{timestamp_ms}\t{turn}\t{shown}\n")
 
     def expected(self, pack, blur_empty=False):
-        """{digest: [index in the list, ...]} of all records; blur_empty: for a library that reads empty keys and values as null."""
+        """{digest: [index in the list, ...]} of all records; blur_empty: for a library that reads empty keys and values
+        as null."""
         found = {}
         for index, (key, offset, length, _, turn) in enumerate(self.records):
             key_bytes = None if key is None else key.encode()
@@ -121,21 +132,29 @@ class Topic:
 
 
 def topics_of(family, number, pack, base_ms, every_codec_keyed):
-    """The topics that one family writes: the files shared out over a one-partition topic for each codec, and keyed topics in rounds."""
+    """The topics that one family writes: the files shared out over a one-partition topic for each codec, and keyed
+    topics in rounds."""
     topics = []
     for at, codec in enumerate(family.codecs):
-        entries = pack.entries[at::len(family.codecs)]
+        entries = pack.entries[at :: len(family.codecs)]
         records = [(name, offset, length, base_ms + index, 0) for index, (name, offset, length) in enumerate(entries)]
         small = next((entry for entry in pack.entries if 0 < entry[2] < 1000), pack.entries[0])
         end_ms = base_ms + len(records)
-        records += [("", small[1], small[2], end_ms, 0), (None, small[1], small[2], end_ms, 0), ("tombstone", 0, -1, end_ms, 0)]
+        records += [
+            ("", small[1], small[2], end_ms, 0),
+            (None, small[1], small[2], end_ms, 0),
+            ("tombstone", 0, -1, end_ms, 0),
+        ]
         if family.null_pair:
             records.append((None, 0, -1, end_ms, 0))
         topics.append(Topic(f"{family.name}.{codec}", family.name, codec, False, records))
     keyed = [entry for entry in pack.entries if entry[2] <= KEYED_LARGEST_BYTES][::4]
     codecs = family.codecs if every_codec_keyed else [family.codecs[number % len(family.codecs)]]
     for codec in codecs:
-        records = [(name, offset, length, base_ms + turn * len(keyed) + index, turn)
-                   for turn in range(KEYED_ROUNDS) for index, (name, offset, length) in enumerate(keyed)]
+        records = [
+            (name, offset, length, base_ms + turn * len(keyed) + index, turn)
+            for turn in range(KEYED_ROUNDS)
+            for index, (name, offset, length) in enumerate(keyed)
+        ]
         topics.append(Topic(f"{family.name}.{codec}.keyed", family.name, codec, True, records))
     return topics

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The client families: how each one's program is made (once, into build/compat/) and started.
 
-Happy path: `family(name).provide()` gives the words that start its program; everything is pinned in the manifests under clients/. Failure
-modes: peers.PeerError with the package client's or compiler's output.
+Happy path: `family(name).provide()` gives the words that start its program; everything is pinned in the manifests under
+clients/. Failure modes: peers.PeerError with the package client's or compiler's output.
 """
+
 import pathlib
 import shutil
 
@@ -17,8 +18,11 @@ JAVA_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xsh
 def provide_c():
     source = CLIENTS / "c" / "client.c"
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]
-    folder = peers.once("client-c", [source], lambda folder: peers.run(
-        ["cc", *flags, source, "-o", folder / "client", "-lrdkafka", "-lcrypto"]))
+    folder = peers.once(
+        "client-c",
+        [source],
+        lambda folder: peers.run(["cc", *flags, source, "-o", folder / "client", "-lrdkafka", "-lcrypto"]),
+    )
     return [folder / "client"]
 
 
@@ -27,16 +31,31 @@ def provide_python(script):
 
     def build(folder):
         peers.run(["/usr/bin/python3", "-m", "venv", folder / "venv"])
-        peers.run([folder / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--no-deps",
-                   "-r", manifest])
+        peers.run(
+            [
+                folder / "venv/bin/pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--only-binary",
+                ":all:",
+                "--no-deps",
+                "-r",
+                manifest,
+            ]
+        )
+
     return [peers.once("client-python", [manifest], build) / "venv/bin/python", CLIENTS / "python" / script]
 
 
 def provide_java(version):
     jars = peers.maven_jars(f"kafka-clients-{version}", CLIENTS / "java" / f"kafka-clients-{version}.xml")
     source = CLIENTS / "java" / "Client.java"
-    classes = peers.once(f"client-java-{version}", [source, version], lambda folder: peers.run(
-        ["javac", "-Xlint:all", "-Werror", "-cp", f"{jars}/*", "-d", folder, source]))
+    classes = peers.once(
+        f"client-java-{version}",
+        [source, version],
+        lambda folder: peers.run(["javac", "-Xlint:all", "-Werror", "-cp", f"{jars}/*", "-d", folder, source]),
+    )
     return ["java", *JAVA_OPTIONS, "-cp", f"{classes}:{jars}/*", "Client"]
 
 
@@ -45,7 +64,10 @@ def provide_go(name):
     inputs = sorted(path for path in source.rglob("*") if path.is_file())
 
     def build(folder):
-        peers.run(["go", "build", "-mod=readonly", "-o", f"{folder}/", "./franz", "./sarama", "./segmentio"], cwd=source)
+        peers.run(
+            ["go", "build", "-mod=readonly", "-o", f"{folder}/", "./franz", "./sarama", "./segmentio"], cwd=source
+        )
+
     return [peers.once("client-go", inputs, build) / name]
 
 
@@ -56,6 +78,7 @@ def provide_node():
         for name in ("package.json", "package-lock.json"):
             shutil.copy(source / name, folder / name)
         peers.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder)
+
     folder = peers.once("client-node", [source / "package.json", source / "package-lock.json"], build)
     return ["env", f"NODE_PATH={folder}/node_modules", "node", "--no-warnings", source / "client.js"]
 
@@ -63,8 +86,18 @@ def provide_node():
 class Family:
     """One client family; `assignors` are the names that --assignor of its program takes."""
 
-    def __init__(self, name, version, provide, codecs=ALL_CODECS, assignors=("range", "roundrobin"), static=True, murmur2=True,
-                 null_pair=True, blurs_empty=False):
+    def __init__(
+        self,
+        name,
+        version,
+        provide,
+        codecs=ALL_CODECS,
+        assignors=("range", "roundrobin"),
+        static=True,
+        murmur2=True,
+        null_pair=True,
+        blurs_empty=False,
+    ):
         self.name, self.version, self.codecs, self.assignors, self.static = name, version, codecs, assignors, static
         self.murmur2 = murmur2  # partitions keys as Java does
         self.null_pair = null_pair  # sends a record with neither key nor value
@@ -78,15 +111,43 @@ class Family:
         return self._command
 
 
-FAMILIES = {family.name: family for family in (
-    Family("rdkafka", "librdkafka 2.0 (Debian)", provide_c, assignors=("range", "roundrobin", "cooperative-sticky")),
-    Family("confluent", "confluent-kafka 2.16.1 (PyPI)", lambda: provide_python("confluent_client.py"),
-           assignors=("range", "roundrobin", "cooperative-sticky")),
-    Family("java39", "kafka-clients 3.9.1", lambda: provide_java("3.9.1"), assignors=("range", "roundrobin", "cooperative-sticky")),
-    Family("java44", "kafka-clients 4.4.0", lambda: provide_java("4.4.0"), assignors=("range", "roundrobin", "cooperative-sticky")),
-    Family("franz", "franz-go 1.22.3", lambda: provide_go("franz"), assignors=("range", "roundrobin", "cooperative-sticky")),
-    Family("sarama", "sarama 1.61.1", lambda: provide_go("sarama"), murmur2=False),
-    Family("segmentio", "segmentio/kafka-go 0.4.51", lambda: provide_go("segmentio"), static=False, blurs_empty=True),
-    Family("kafka-python", "kafka-python 3.0.12", lambda: provide_python("kafka_python_client.py"), null_pair=False),
-    Family("kafkajs", "kafkajs 2.2.4", provide_node, assignors=("roundrobin",), static=False),
-)}
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family(
+            "rdkafka", "librdkafka 2.0 (Debian)", provide_c, assignors=("range", "roundrobin", "cooperative-sticky")
+        ),
+        Family(
+            "confluent",
+            "confluent-kafka 2.16.1 (PyPI)",
+            lambda: provide_python("confluent_client.py"),
+            assignors=("range", "roundrobin", "cooperative-sticky"),
+        ),
+        Family(
+            "java39",
+            "kafka-clients 3.9.1",
+            lambda: provide_java("3.9.1"),
+            assignors=("range", "roundrobin", "cooperative-sticky"),
+        ),
+        Family(
+            "java44",
+            "kafka-clients 4.4.0",
+            lambda: provide_java("4.4.0"),
+            assignors=("range", "roundrobin", "cooperative-sticky"),
+        ),
+        Family(
+            "franz",
+            "franz-go 1.22.3",
+            lambda: provide_go("franz"),
+            assignors=("range", "roundrobin", "cooperative-sticky"),
+        ),
+        Family("sarama", "sarama 1.61.1", lambda: provide_go("sarama"), murmur2=False),
+        Family(
+            "segmentio", "segmentio/kafka-go 0.4.51", lambda: provide_go("segmentio"), static=False, blurs_empty=True
+        ),
+        Family(
+            "kafka-python", "kafka-python 3.0.12", lambda: provide_python("kafka_python_client.py"), null_pair=False
+        ),
+        Family("kafkajs", "kafkajs 2.2.4", provide_node, assignors=("roundrobin",), static=False),
+    )
+}

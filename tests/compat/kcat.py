@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """kcat as one more family: it writes whole files as records, and reads every topic.
 
-Happy path: produce() runs kcat once for each codec; consume() runs it once for each topic (assignment) or once for all (group), and turns its
-output into the rows that check.py takes. kcat prints headers as text that ends at a NUL byte, so a header list is compared as text, and stands
-for the true one if it is what kcat must print. Failure modes: as check.py; an exit status other than 0 is a complaint.
+Happy path: produce() runs kcat once for each codec; consume() runs it once for each topic (assignment) or once for all
+(group), and turns its output into the rows that check.py takes. kcat prints headers as text that ends at a NUL byte, so
+a header list is compared as text, and stands for the true one if it is what kcat must print. Failure modes: as
+check.py; an exit status other than 0 is a complaint.
 """
+
 import re
 import subprocess
 
@@ -26,7 +28,9 @@ def topics_of(pack):
     topics = []
     for at, codec in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
         entries = [entry for entry in pack.entries if entry[2] > 0][at::5][:FILES_A_CODEC]
-        topic = dataset.Topic(f"kcat.{codec}", "kcat", codec, False, [(None, offset, length, 0, 0) for _, offset, length in entries])
+        topic = dataset.Topic(
+            f"kcat.{codec}", "kcat", codec, False, [(None, offset, length, 0, 0) for _, offset, length in entries]
+        )
         topic.timestamps_known = False
         topic.headers = headers_of
         topics.append(topic)
@@ -42,8 +46,13 @@ def produce(address, topics, pack, work):
             paths.append(work / f"{topic.name}.{index}")
             paths[-1].write_bytes(pack.value(offset, length))
         headers = ["-H", "family=kcat", "-H", "round=0"]
-        done = subprocess.run(["kcat", "-P", "-b", address, "-t", topic.name, "-z", topic.codec, "-X", "acks=all", *headers, *paths],
-                              capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            ["kcat", "-P", "-b", address, "-t", topic.name, "-z", topic.codec, "-X", "acks=all", *headers, *paths],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         if done.returncode:
             complaints.append(f"{topic.name}: exit status {done.returncode}: {done.stderr[-500:]}")
     return complaints
@@ -65,29 +74,52 @@ def rows_of(output, by_name):
         topic = by_name[match.group(1).decode()]
         key_size, value_size = int(match.group(5)), int(match.group(6))
         at = line_end + 1
-        key = output[at:at + key_size] if key_size >= 0 else None
+        key = output[at : at + key_size] if key_size >= 0 else None
         at += max(key_size, 0)
-        value = output[at:at + value_size] if value_size >= 0 else None
+        value = output[at : at + value_size] if value_size >= 0 else None
         at += max(value_size, 0) + 1
         turn = re.search(rb"round=(\d+)", match.group(7))
         headers = topic.headers(topic.family, int(turn.group(1)) if turn else -1)
         if match.group(7) != printed_headers(headers):
             headers = [("as kcat printed them", match.group(7))]
-        rows.setdefault(topic.name, []).append((int(match.group(2)), int(match.group(3)), int(match.group(4)),
-                                                dataset.digest(key, headers, value), None if key is None else key.decode()))
+        rows.setdefault(topic.name, []).append(
+            (
+                int(match.group(2)),
+                int(match.group(3)),
+                int(match.group(4)),
+                dataset.digest(key, headers, value),
+                None if key is None else key.decode(),
+            )
+        )
     return rows, []
 
 
 def run(words):
     done = subprocess.run(words, capture_output=True, timeout=300, check=False)
-    bad = [f"{' '.join(map(str, words[:6]))}: exit status {done.returncode}: {done.stderr[-500:]!r}"] if done.returncode else []
+    bad = (
+        [f"{' '.join(map(str, words[:6]))}: exit status {done.returncode}: {done.stderr[-500:]!r}"]
+        if done.returncode
+        else []
+    )
     return done.stdout, bad
 
 
 def consume(address, mode, topics, digests, ends):
     """Complaints."""
     by_name = {topic.name: topic for topic in topics}
-    common = ["kcat", "-b", address, "-e", "-q", "-X", "auto.offset.reset=earliest", "-X", "fetch.wait.max.ms=50", "-f", FORMAT]
+    common = [
+        "kcat",
+        "-b",
+        address,
+        "-e",
+        "-q",
+        "-X",
+        "auto.offset.reset=earliest",
+        "-X",
+        "fetch.wait.max.ms=50",
+        "-f",
+        FORMAT,
+    ]
     complaints = []
     if mode == "group":
         outputs = [(topics, [*common, "-X", "session.timeout.ms=10000", "-G", "compat-kcat", *by_name])]

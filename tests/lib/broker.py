@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts, stops and kills a broker for a test: Tailrace, or Apache Kafka 3.9.1 with its ZooKeeper.
 
-Happy path: `with start("tailrace") as broker:` gives a broker that answers ApiVersions at `broker.address`, in a temporary directory of its
-own, on ports that the kernel chose; `stop()`, `kill()` and `start()` may follow each other on the same data; leaving the block kills what
-still runs and removes the directory. Failure modes: a broker that ends or does not answer within its time raises BrokerError with the end of
-its log; `keep=True` (or TAILRACE_TEST_KEEP=1) leaves the directory.
+Happy path: `with start("tailrace") as broker:` gives a broker that answers ApiVersions at `broker.address`, in a
+temporary directory of its own, on ports that the kernel chose; `stop()`, `kill()` and `start()` may follow each other
+on the same data; leaving the block kills what still runs and removes the directory. Failure modes: a broker that ends
+or does not answer within its time raises BrokerError with the end of its log; `keep=True` (or TAILRACE_TEST_KEEP=1)
+leaves the directory.
 """
+
 import os
 import pathlib
 import shutil
@@ -21,7 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("TAILRACE_TEST_CACHE", ROOT / "build" / "compat"))
 SKIPPED = 77  # the exit status that ctest reads as "skipped"
 
-# What a single node of either kind needs for tests: one replica of the internal topics, no initial wait for more members.
+# What a single node of either kind needs for tests: one replica of the internal topics, no initial wait for more
+# members.
 SINGLE_NODE = {
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",
@@ -69,7 +72,9 @@ class Process:
     def __init__(self, command, log_path, env=None, cwd=None):
         self.log_path = log_path
         with open(log_path, "ab") as log:
-            self.child = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd)
+            self.child = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd
+            )
 
     def running(self):
         return self.child.poll() is None
@@ -90,7 +95,7 @@ class Process:
 
 
 def wait_until_answers(process, address, timeout_s):
-    """Waits until the broker answers ApiVersions."""
+    """Waits until the broker answers ApiVersions and knows itself and a controller."""
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if not process.running():
@@ -98,14 +103,18 @@ def wait_until_answers(process, address, timeout_s):
         try:
             with wire.Connection(address, timeout_s=5) as connection:
                 connection.api_versions()
-                return
+                live, controller = connection.brokers()
+                if live and controller >= 0:
+                    return
         except OSError:
-            time.sleep(0.05)
+            pass  # not yet listening, or not yet serving
+        time.sleep(0.02)
     raise BrokerError(f"no answer at {address} within {timeout_s} s\n{process.log_tail()}")
 
 
 class Broker:
     """What the two kinds share: one address, one directory, start and stop."""
+
     kind = ""
     start_timeout_s = 60
     stop_timeout_s = 60
@@ -162,6 +171,7 @@ class Broker:
 
 class Tailrace(Broker):
     """`tailrace broker server.properties --standalone`."""
+
     kind = "tailrace"
     start_timeout_s = 20
     stop_timeout_s = 20
@@ -172,24 +182,41 @@ class Tailrace(Broker):
 
 class Kafka(Broker):
     """Apache Kafka 3.9.1 in ZooKeeper mode, with a ZooKeeper of its own that lives until close()."""
+
     kind = "kafka"
 
     def __init__(self, properties=None, keep=False, directory=None):
         super().__init__(properties, keep, directory)
         self.zookeeper = None
         self.zookeeper_port = free_port()
-        self.properties["zookeeper.connect"] = f"127.0.0.1:{self.zookeeper_port}"
+        self.properties.update(
+            {"zookeeper.connect": f"127.0.0.1:{self.zookeeper_port}", "zookeeper.session.timeout.ms": "6000"}
+        )
+        self.was_killed = False
 
     def java(self, heap, *words):
         import peers  # only Kafka needs the jars
-        options = ["-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto", f"-Dlog4j.configuration=file:{self.log4j()}"]
+
+        options = [
+            "-Xmx" + heap,
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=4",
+            "-Xshare:auto",
+            f"-Dlog4j.configuration=file:{self.log4j()}",
+        ]
         return ["java", *options, "-cp", f"{peers.kafka_jars('3.9.1')}/*", *words]
 
     def log4j(self):
         path = self.directory / "log4j.properties"
-        write_properties(path, {
-            "log4j.rootLogger": "INFO, out", "log4j.appender.out": "org.apache.log4j.ConsoleAppender",
-            "log4j.appender.out.layout": "org.apache.log4j.PatternLayout", "log4j.appender.out.layout.ConversionPattern": "%d %p %m (%c)%n"})
+        write_properties(
+            path,
+            {
+                "log4j.rootLogger": "INFO, out",
+                "log4j.appender.out": "org.apache.log4j.ConsoleAppender",
+                "log4j.appender.out.layout": "org.apache.log4j.PatternLayout",
+                "log4j.appender.out.layout.ConversionPattern": "%d %p %m (%c)%n",
+            },
+        )
         return path
 
     def command(self):
@@ -198,11 +225,27 @@ class Kafka(Broker):
     def start(self, wait=True):
         if self.zookeeper is None:
             config = self.directory / "zookeeper.properties"
-            write_properties(config, {"dataDir": self.directory / "zookeeper", "clientPort": self.zookeeper_port,
-                                      "clientPortAddress": "127.0.0.1", "admin.enableServer": "false"})
+            write_properties(
+                config,
+                {
+                    "dataDir": self.directory / "zookeeper",
+                    "clientPort": self.zookeeper_port,
+                    "clientPortAddress": "127.0.0.1",
+                    "admin.enableServer": "false",
+                    "tickTime": "1000",
+                },
+            )
             command = self.java("256m", "org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
             self.zookeeper = Process(command, self.directory / "zookeeper.log", cwd=self.directory)
+        if self.was_killed:
+            # The killed broker's session still holds its znode; Kafka does not start before it has expired.
+            time.sleep(int(self.properties["zookeeper.session.timeout.ms"]) / 1000 + 2)
+            self.was_killed = False
         return super().start(wait)
+
+    def kill(self):
+        self.was_killed = True
+        return super().kill()
 
     def close(self):
         if self.zookeeper is not None and self.zookeeper.running():

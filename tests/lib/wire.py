@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The few Kafka requests that a test driver itself needs, over a plain socket, in their oldest convenient versions.
 
-Happy path: one Connection, one request at a time: create topics, list a topic's partitions, end offsets, a group's committed offsets, the
-coordinator's view of a group. Failure modes: an error code in an answer raises WireError with its number; a closed or silent connection
-raises OSError.
+Happy path: one Connection, one request at a time: create topics, list a topic's partitions, end offsets, a group's
+committed offsets, the coordinator's view of a group. Failure modes: an error code in an answer raises WireError with
+its number; a closed or silent connection raises OSError.
 """
+
 import socket
 import struct
 
@@ -45,14 +46,14 @@ class Reader:
         if size < 0:
             return None
         self.at += size
-        return self.data[self.at - size:self.at].decode()
+        return self.data[self.at - size : self.at].decode()
 
     def blob(self):
         size = self.i32()
         if size < 0:
             return None
         self.at += size
-        return self.data[self.at - size:self.at]
+        return self.data[self.at - size : self.at]
 
     def array(self, element):
         return [element() for _ in range(self.i32())]
@@ -112,10 +113,18 @@ class Connection:
             raise WireError("ApiVersions", code)
         return {key: (low, high) for key, low, high in answer.array(lambda: (answer.i16(), answer.i16(), answer.i16()))}
 
+    def brokers(self):
+        """[(node id, host, port)] of the live brokers, and the controller's node id."""
+        answer = self.ask(METADATA, 1, array([]))
+        found = answer.array(lambda: (answer.i32(), answer.text(), answer.i32(), answer.text())[:3])
+        return found, answer.i32()
+
     def create_topics(self, topics, configs=None, timeout_ms=30000):
         """topics: {name: partitions}. A topic that is there already is an error."""
         settings = [text(key) + text(value) for key, value in (configs or {}).items()]
-        rows = [text(name) + struct.pack(">ih", count, 1) + array([]) + array(settings) for name, count in topics.items()]
+        rows = [
+            text(name) + struct.pack(">ih", count, 1) + array([]) + array(settings) for name, count in topics.items()
+        ]
         answer = self.ask(CREATE_TOPICS, 2, array(rows) + struct.pack(">i?", timeout_ms, False))
         answer.i32()
         for name, code, message in answer.array(lambda: (answer.text(), answer.i16(), answer.text())):
@@ -152,8 +161,9 @@ class Connection:
         rows = [text(topic) + array(items) for topic, items in by_topic.items()]
         answer = self.ask(LIST_OFFSETS, 1, struct.pack(">i", -1) + array(rows))
         found = {}
-        for topic, items in answer.array(lambda: (answer.text(), answer.array(
-                lambda: (answer.i32(), answer.i16(), answer.i64(), answer.i64())))):
+        for topic, items in answer.array(
+            lambda: (answer.text(), answer.array(lambda: (answer.i32(), answer.i16(), answer.i64(), answer.i64())))
+        ):
             for partition, code, _, offset in items:
                 if code:
                     raise WireError(f"ListOffsets {topic}-{partition}", code)
@@ -172,8 +182,9 @@ class Connection:
         rows = [text(topic) + array(items) for topic, items in by_topic.items()]
         answer = self.ask(OFFSET_FETCH, 1, text(group) + array(rows))
         found = {}
-        for topic, items in answer.array(lambda: (answer.text(), answer.array(
-                lambda: (answer.i32(), answer.i64(), answer.text(), answer.i16())))):
+        for topic, items in answer.array(
+            lambda: (answer.text(), answer.array(lambda: (answer.i32(), answer.i64(), answer.text(), answer.i16())))
+        ):
             for partition, offset, _, code in items:
                 if code:
                     raise WireError(f"OffsetFetch {topic}-{partition}", code)

@@ -6,7 +6,8 @@
 // Happy path: `produce` sends every record of every list of the jobs file, waits for all delivery reports and prints
 // one summary line; `consume` reads all topics up to their end offsets and prints one line for each record; `member`
 // runs until SIGTERM as one member of a group. Failure modes: any error of a record, of the end offsets or of a commit
-// is printed to standard error and the exit status is 1; no progress for 60 s is exit status 3.
+// is printed to standard error and the exit status is 1; no progress for 60 s is exit status 3. One command more than
+// the others have: `feed` writes numbered records for the members of a group until SIGTERM.
 #include <errno.h>
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
@@ -22,7 +23,7 @@ enum { NO_PROGRESS_MS = 60000, COMMIT_EVERY_RECORDS = 20, COMMIT_EVERY_MS = 200 
 
 struct options {
     const char *broker, *pack, *jobs, *topics, *mode, *group, *assignor, *instance_id, *idempotent, *family,
-        *session_timeout_ms;
+        *rate_per_s, *session_timeout_ms;
 };
 
 static volatile sig_atomic_t stop_asked;
@@ -45,7 +46,8 @@ static int64_t wall_ns(void) {
 }
 
 static struct options parse_options(int argc, char **argv) {
-    struct options options = {.mode = "assign", .assignor = "range", .idempotent = "1", .session_timeout_ms = "10000"};
+    struct options options = {
+        .mode = "assign", .assignor = "range", .idempotent = "1", .rate_per_s = "100", .session_timeout_ms = "10000"};
     struct {
         const char *name, **value;
     } known[] = {{"--broker", &options.broker},
@@ -58,6 +60,7 @@ static struct options parse_options(int argc, char **argv) {
                  {"--instance-id", &options.instance_id},
                  {"--idempotent", &options.idempotent},
                  {"--family", &options.family},
+                 {"--rate-per-s", &options.rate_per_s},
                  {"--session-timeout-ms", &options.session_timeout_ms}};
     for (int at = 2; at + 1 < argc; at += 2) {
         bool found = false;
@@ -443,8 +446,53 @@ static void member(const struct options *options) {
     rd_kafka_destroy(client);
 }
 
+// ---- feed ----
+
+static void on_fed(rd_kafka_t *client, const rd_kafka_message_t *message, void *opaque) {
+    (void)client;
+    (void)opaque;
+    if (message->err != 0) {
+        fprintf(stderr, "client.c: feed: %s\n", rd_kafka_err2str(message->err));
+        failures++;
+        return;
+    }
+    printf("{\"e\":\"acked\",\"at\":%" PRId64 ",\"p\":%d,\"o\":%" PRId64 ",\"v\":", wall_ns(), message->partition,
+           message->offset);
+    print_string(message->payload, message->len);
+    puts("}");
+}
+
+// Sends numbered records, one partition after the other, until SIGTERM; prints a line for each acknowledged one.
+static void feed(const struct options *options) {
+    enum { PARTITIONS = 12, TICK_MS = 10 };
+    signal(SIGTERM, on_sigterm);
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    set(conf, "bootstrap.servers", options->broker);
+    set(conf, "enable.idempotence", "true");
+    set(conf, "linger.ms", "2");
+    rd_kafka_conf_set_dr_msg_cb(conf, on_fed);
+    rd_kafka_t *client = client_new(RD_KAFKA_PRODUCER, conf);
+    int64_t began_ns = wall_ns(), sent = 0, rate_per_s = strtoll(options->rate_per_s, NULL, 10);
+    while (!stop_asked) {
+        for (int64_t due = (wall_ns() - began_ns) * rate_per_s / 1000000000; sent < due; sent++) {
+            char value[32];
+            int size_bytes = snprintf(value, sizeof value, "%" PRId64, sent);
+            void *payload = value;
+            rd_kafka_resp_err_t error = rd_kafka_producev(client, RD_KAFKA_V_TOPIC(options->topics),
+                                                          RD_KAFKA_V_PARTITION((int32_t)(sent % PARTITIONS)),
+                                                          RD_KAFKA_V_VALUE(payload, (size_t)size_bytes),
+                                                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+            if (error != 0) die("feed", rd_kafka_err2str(error));
+        }
+        rd_kafka_poll(client, TICK_MS);
+        fflush(stdout);
+    }
+    if (rd_kafka_flush(client, NO_PROGRESS_MS) != 0) die("feed", "not all records delivered within 60 s");
+    rd_kafka_destroy(client);
+}
+
 int main(int argc, char **argv) {
-    if (argc < 2) die("usage", "produce | consume | member OPTIONS");
+    if (argc < 2) die("usage", "produce | consume | member | feed OPTIONS");
     struct options options = parse_options(argc, argv);
     if (strcmp(argv[1], "produce") == 0) {
         produce(&options);
@@ -452,6 +500,8 @@ int main(int argc, char **argv) {
         consume(&options);
     } else if (strcmp(argv[1], "member") == 0) {
         member(&options);
+    } else if (strcmp(argv[1], "feed") == 0) {
+        feed(&options);
     } else {
         die("unknown command", argv[1]);
     }

@@ -42,8 +42,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /**
  * The Java client of the compatibility test, compiled against each version of kafka-clients under test.
  *
- * <p>Happy path: as every family's program (tests/compat/README.md): produce, consume, member. Failure modes: an exception ends the program
- * with status 1 and its stack trace; no progress for a minute ends it with status 3.
+ * <p>Happy path: as every family's program (tests/compat/README.md): produce, consume, member. Failure modes: an
+ * exception ends the program with status 1 and its stack trace; no progress for a minute ends it with status 3.
  */
 public final class Client {
     private static final long NO_PROGRESS_MS = 60_000;
@@ -187,8 +187,8 @@ public final class Client {
         long lastProgressMs = System.currentTimeMillis();
         while (!open.isEmpty()) {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
-                out.println("{\"m\":\"" + options.get("mode") + "\",\"t\":\"" + record.topic() + "\",\"p\":" + record.partition() + ",\"o\":"
-                            + record.offset() + ",\"ts\":" + record.timestamp() + ",\"h\":\"" + digest(record) + "\",\"k\":"
+                out.println("{\"m\":\"" + options.get("mode") + "\",\"t\":\"" + record.topic() + "\",\"p\":" + record.partition()
+                            + ",\"o\":" + record.offset() + ",\"ts\":" + record.timestamp() + ",\"h\":\"" + digest(record) + "\",\"k\":"
                             + quoted(record.key()) + "}");
                 lastProgressMs = System.currentTimeMillis();
                 TopicPartition partition = new TopicPartition(record.topic(), record.partition());
@@ -296,8 +296,8 @@ public final class Client {
         long lastCommitMs = System.currentTimeMillis();
         while (true) {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
-                out.println("{\"e\":\"record\",\"at\":" + wallNs() + ",\"p\":" + record.partition() + ",\"o\":" + record.offset() + ",\"v\":"
-                            + quoted(record.value()) + "}");
+                out.println("{\"e\":\"record\",\"at\":" + wallNs() + ",\"p\":" + record.partition() + ",\"o\":" + record.offset()
+                            + ",\"v\":" + quoted(record.value()) + "}");
                 sinceCommit++;
             }
             out.flush();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kafkajs client of the compatibility test. Happy path: as every family's program (tests/compat/README.md): produce, consume, member. kafkajs
-// has no reading by assignment: `--mode assign` is a group of its own in which every partition is sought to its start and nothing is committed.
-// Failure modes: an error ends the program with status 1, a minute without progress with 3.
+// The kafkajs client of the compatibility test. Happy path: as every family's program (tests/compat/README.md):
+// produce, consume, member. kafkajs has no reading by assignment: `--mode assign` is a group of its own in which every
+// partition is sought to its start and nothing is committed. Failure modes: an error ends the program with status 1, a
+// minute without progress with 3.
 'use strict';
 const crypto = require('crypto');
 const fs = require('fs');
@@ -19,8 +20,8 @@ const options = { mode: 'assign', assignor: 'roundrobin', idempotent: '1', 'sess
 const command = process.argv[2];
 for (let at = 3; at + 1 < process.argv.length; at += 2) options[process.argv[at].slice(2)] = process.argv[at + 1];
 
-// A frame of independent blocks. lz4js reads frames well but writes linked blocks, which Kafka refuses; lz4-wasm writes single blocks, with their
-// inflated size in four bytes in front.
+// A frame of independent blocks. lz4js reads frames well but writes linked blocks, which Kafka refuses; lz4-wasm writes
+// single blocks, with their inflated size in four bytes in front.
 function lz4Frame(data) {
     const parts = [Buffer.from('04224d18604082', 'hex')];
     for (let at = 0; at < data.length; at += LZ4_BLOCK_BYTES) {
@@ -176,8 +177,8 @@ async function consume() {
     await admin.connect();
     const ends = await endOffsets(admin, topics);
     const consumer = kafka().consumer({
-        groupId: byGroup ? options.group : `${options.group}-assign`, sessionTimeout: Number(options['session-timeout-ms']), maxWaitTimeInMs: 100,
-        heartbeatInterval: 500,
+        groupId: byGroup ? options.group : `${options.group}-assign`, sessionTimeout: Number(options['session-timeout-ms']),
+        maxWaitTimeInMs: 100, heartbeatInterval: 500,
     });
     await consumer.connect();
     await consumer.subscribe({ topics, fromBeginning: true });

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the two Python clients of the compatibility test share: command line, input lists, output lines. tests/compat/README.md describes them."""
+"""What the two Python clients of the compatibility test share: command line, input lists, output lines.
+tests/compat/README.md describes them."""
+
 import argparse
 import hashlib
 import json
@@ -42,8 +44,14 @@ def records(list_path, pack_path):
 
 
 def headers(family, turn):
-    return [("family", family.encode()), ("round", turn.encode()), ("twice", b"1"), ("twice", b"2"), ("empty", b""),
-            ("binary", b"\x00\xff\x80\n")]
+    return [
+        ("family", family.encode()),
+        ("round", turn.encode()),
+        ("twice", b"1"),
+        ("twice", b"2"),
+        ("empty", b""),
+        ("binary", b"\x00\xff\x80\n"),
+    ]
 
 
 def digest(key, header_list, value):
@@ -65,8 +73,19 @@ def digest(key, header_list, value):
 
 
 def print_record(mode, topic, partition, offset, timestamp_ms, key, header_list, value):
-    print(json.dumps({"m": mode, "t": topic, "p": partition, "o": offset, "ts": timestamp_ms, "h": digest(key, header_list or [], value),
-                      "k": None if key is None else key.decode()}))
+    print(
+        json.dumps(
+            {
+                "m": mode,
+                "t": topic,
+                "p": partition,
+                "o": offset,
+                "ts": timestamp_ms,
+                "h": digest(key, header_list or [], value),
+                "k": None if key is None else key.decode(),
+            }
+        )
+    )
 
 
 def print_event(event, partitions):
@@ -74,7 +93,9 @@ def print_event(event, partitions):
 
 
 def print_member_record(partition, offset, value):
-    print(json.dumps({"e": "record", "at": time.time_ns(), "p": partition, "o": offset, "v": value.decode()}), flush=True)
+    print(
+        json.dumps({"e": "record", "at": time.time_ns(), "p": partition, "o": offset, "v": value.decode()}), flush=True
+    )
 
 
 def fail(why):
@@ -98,6 +119,9 @@ class Progress:
 
     def check(self):
         if time.monotonic() - self.last > NO_PROGRESS_S:
-            print(f"{sys.argv[0]}: no progress for {NO_PROGRESS_S} s, not at their end: {sorted(self.open)[:20]}", file=sys.stderr)
+            print(
+                f"{sys.argv[0]}: no progress for {NO_PROGRESS_S} s, not at their end: {sorted(self.open)[:20]}",
+                file=sys.stderr,
+            )
             sys.stdout.flush()
             sys.exit(3)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The confluent-kafka (PyPI, librdkafka 2.11 and later) client of the compatibility test.
 
-Happy path: as every family's program: produce, consume, member. Failure modes: an error of a record, an offset or a commit ends the program
-with status 1; no progress for a minute with 3.
+Happy path: as every family's program: produce, consume, member. Failure modes: an error of a record, an offset or a
+commit ends the program with status 1; no progress for a minute with 3.
 """
+
 import signal
 import time
 
@@ -22,14 +23,29 @@ def produce(options):
             else:
                 errors.append(error)
 
-        producer = Producer({
-            "bootstrap.servers": options.broker, "compression.codec": codec, "acks": "all", "linger.ms": 5,
-            "enable.idempotence": options.idempotent == "1", "partitioner": "murmur2_random", "queue.buffering.max.messages": 2000})
+        producer = Producer(
+            {
+                "bootstrap.servers": options.broker,
+                "compression.codec": codec,
+                "acks": "all",
+                "linger.ms": 5,
+                "enable.idempotence": options.idempotent == "1",
+                "partitioner": "murmur2_random",
+                "queue.buffering.max.messages": 2000,
+            }
+        )
         sent = 0
         for key, value, timestamp_ms, turn in common.records(list_path, options.pack):
             while True:
                 try:
-                    producer.produce(topic, value, key, timestamp=timestamp_ms, headers=common.headers(options.family, turn), on_delivery=on_delivery)
+                    producer.produce(
+                        topic,
+                        value,
+                        key,
+                        timestamp=timestamp_ms,
+                        headers=common.headers(options.family, turn),
+                        on_delivery=on_delivery,
+                    )
                     break
                 except BufferError:
                     producer.poll(0.1)
@@ -42,9 +58,17 @@ def produce(options):
 
 
 def consumer_of(options, **more):
-    settings = {"bootstrap.servers": options.broker, "group.id": options.group or "unused", "enable.auto.commit": False,
-                "auto.offset.reset": "earliest", "session.timeout.ms": options.session_timeout_ms, "heartbeat.interval.ms": 300,
-                "fetch.wait.max.ms": 100, "partition.assignment.strategy": options.assignor, **more}
+    settings = {
+        "bootstrap.servers": options.broker,
+        "group.id": options.group or "unused",
+        "enable.auto.commit": False,
+        "auto.offset.reset": "earliest",
+        "session.timeout.ms": options.session_timeout_ms,
+        "heartbeat.interval.ms": 300,
+        "fetch.wait.max.ms": 100,
+        "partition.assignment.strategy": options.assignor,
+        **more,
+    }
     if options.instance_id:
         settings["group.instance.id"] = options.instance_id
     return Consumer(settings)
@@ -55,8 +79,11 @@ def consume(options):
     with open(options.topics, encoding="utf-8") as lines:
         topics = lines.read().split()
     known = consumer.list_topics(timeout=10).topics
-    ends = {(topic, partition): consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
-            for topic in topics for partition in known[topic].partitions}
+    ends = {
+        (topic, partition): consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
+        for topic in topics
+        for partition in known[topic].partitions
+    }
     if options.mode == "group":
         consumer.subscribe(topics)
     else:
@@ -66,8 +93,16 @@ def consume(options):
         for message in consumer.consume(500, 0.2):
             if message.error():
                 common.fail(message.error())
-            common.print_record(options.mode, message.topic(), message.partition(), message.offset(), message.timestamp()[1], message.key(),
-                                message.headers(), message.value())
+            common.print_record(
+                options.mode,
+                message.topic(),
+                message.partition(),
+                message.offset(),
+                message.timestamp()[1],
+                message.key(),
+                message.headers(),
+                message.value(),
+            )
             progress.took(message.topic(), message.partition(), message.offset())
         progress.check()
     if options.mode == "group":
@@ -96,16 +131,23 @@ def member(options):
         commit_position(client)
         common.print_event("revoked", [(row.partition, -1) for row in partitions])
 
-    consumer.subscribe([options.topics], on_revoke=revoked,
-                       on_assign=lambda _, partitions: common.print_event("assigned", [(row.partition, -1) for row in partitions]),
-                       on_lost=lambda _, partitions: common.print_event("revoked", [(row.partition, -1) for row in partitions]))
+    consumer.subscribe(
+        [options.topics],
+        on_revoke=revoked,
+        on_assign=lambda _, partitions: common.print_event("assigned", [(row.partition, -1) for row in partitions]),
+        on_lost=lambda _, partitions: common.print_event("revoked", [(row.partition, -1) for row in partitions]),
+    )
     since_commit, last_commit = 0, time.monotonic()
     while not stopping:
         message = consumer.poll(0.1)
         if message is not None and not message.error():
             common.print_member_record(message.partition(), message.offset(), message.value())
             since_commit += 1
-        if since_commit >= common.COMMIT_EVERY_RECORDS or since_commit and time.monotonic() - last_commit > common.COMMIT_EVERY_S:
+        if (
+            since_commit >= common.COMMIT_EVERY_RECORDS
+            or since_commit
+            and time.monotonic() - last_commit > common.COMMIT_EVERY_S
+        ):
             commit_position(consumer)
             since_commit, last_commit = 0, time.monotonic()
     commit_position(consumer)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kafka-python (PyPI) client of the compatibility test.
 
-Happy path: as every family's program: produce, consume, member. Failure modes: an error of a record, an offset or a commit ends the program
-with status 1; no progress for a minute with 3.
+Happy path: as every family's program: produce, consume, member. Failure modes: an error of a record, an offset or a
+commit ends the program with status 1; no progress for a minute with 3.
 """
+
 import signal
 import time
 
@@ -15,16 +16,27 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 from kafka.errors import CommitFailedError, KafkaError
 from kafka.structs import OffsetAndMetadata
 
-ASSIGNORS = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor, "sticky": StickyPartitionAssignor}
+ASSIGNORS = {
+    "range": RangePartitionAssignor,
+    "roundrobin": RoundRobinPartitionAssignor,
+    "sticky": StickyPartitionAssignor,
+}
 
 
 def produce(options):
     for topic, codec, list_path in common.jobs(options.jobs):
         producer = KafkaProducer(
-            bootstrap_servers=options.broker, compression_type=None if codec == "none" else codec, acks="all", linger_ms=5,
-            enable_idempotence=options.idempotent == "1", max_request_size=2_000_000)
-        waiting = [producer.send(topic, value, key, headers=common.headers(options.family, turn), timestamp_ms=timestamp_ms)
-                   for key, value, timestamp_ms, turn in common.records(list_path, options.pack)]
+            bootstrap_servers=options.broker,
+            compression_type=None if codec == "none" else codec,
+            acks="all",
+            linger_ms=5,
+            enable_idempotence=options.idempotent == "1",
+            max_request_size=2_000_000,
+        )
+        waiting = [
+            producer.send(topic, value, key, headers=common.headers(options.family, turn), timestamp_ms=timestamp_ms)
+            for key, value, timestamp_ms, turn in common.records(list_path, options.pack)
+        ]
         producer.flush(common.NO_PROGRESS_S)
         for future in waiting:
             future.get(timeout=common.NO_PROGRESS_S)
@@ -33,11 +45,20 @@ def produce(options):
 
 
 def consumer_of(options, **more):
-    settings = {"bootstrap_servers": options.broker, "group_id": options.group, "enable_auto_commit": False,
-                "auto_offset_reset": "earliest", "fetch_max_wait_ms": 100, **more}
+    settings = {
+        "bootstrap_servers": options.broker,
+        "group_id": options.group,
+        "enable_auto_commit": False,
+        "auto_offset_reset": "earliest",
+        "fetch_max_wait_ms": 100,
+        **more,
+    }
     if options.group:
-        settings.update(session_timeout_ms=options.session_timeout_ms, heartbeat_interval_ms=300,
-                        partition_assignment_strategy=[ASSIGNORS[options.assignor]])
+        settings.update(
+            session_timeout_ms=options.session_timeout_ms,
+            heartbeat_interval_ms=300,
+            partition_assignment_strategy=[ASSIGNORS[options.assignor]],
+        )
     if options.instance_id:
         settings["group_instance_id"] = options.instance_id
     return KafkaConsumer(**settings)
@@ -49,7 +70,11 @@ def consume(options):
     consumer = consumer_of(options)
     with open(options.topics, encoding="utf-8") as lines:
         topics = lines.read().split()
-    partitions = [TopicPartition(topic, partition) for topic in topics for partition in sorted(consumer.partitions_for_topic(topic))]
+    partitions = [
+        TopicPartition(topic, partition)
+        for topic in topics
+        for partition in sorted(consumer.partitions_for_topic(topic))
+    ]
     ends = {(row.topic, row.partition): end for row, end in consumer.end_offsets(partitions).items()}
     if options.mode == "group":
         consumer.subscribe(topics)
@@ -60,13 +85,20 @@ def consume(options):
     while progress.open:
         for rows in consumer.poll(timeout_ms=200, max_records=500).values():
             for row in rows:
-                common.print_record(options.mode, row.topic, row.partition, row.offset, row.timestamp, row.key, row.headers, row.value)
+                common.print_record(
+                    options.mode, row.topic, row.partition, row.offset, row.timestamp, row.key, row.headers, row.value
+                )
                 progress.took(row.topic, row.partition, row.offset)
         progress.check()
     if options.mode == "group":
         consumer.commit()
         found = [(row.topic, row.partition, consumer.committed(row)) for row in partitions]
-        print('{"committed":[%s]}' % ",".join(f'["{topic}",{partition},{-1 if offset is None else offset}]' for topic, partition, offset in found))
+        print(
+            '{"committed":[%s]}'
+            % ",".join(
+                f'["{topic}",{partition},{-1 if offset is None else offset}]' for topic, partition, offset in found
+            )
+        )
     consumer.close()
 
 
@@ -82,13 +114,9 @@ def commit_position(consumer):
 
 
 class Listener(ConsumerRebalanceListener):
-    """Commits what was taken before partitions go away."""
-
-    def __init__(self, consumer):
-        self.consumer = consumer
+    """Tells of changes. The library refuses a commit in here, so that what was taken since the last one comes again."""
 
     def on_partitions_revoked(self, revoked):
-        commit_position(self.consumer)
         common.print_event("revoked", [(row.partition, -1) for row in revoked])
 
     def on_partitions_assigned(self, assigned):
@@ -99,14 +127,18 @@ def member(options):
     stopping = []
     signal.signal(signal.SIGTERM, lambda *_: stopping.append(1))
     consumer = consumer_of(options, metadata_max_age_ms=1000)
-    consumer.subscribe([options.topics], listener=Listener(consumer))
+    consumer.subscribe([options.topics], listener=Listener())
     since_commit, last_commit = 0, time.monotonic()
     while not stopping:
         for rows in consumer.poll(timeout_ms=100, max_records=common.COMMIT_EVERY_RECORDS).values():
             for row in rows:
                 common.print_member_record(row.partition, row.offset, row.value)
                 since_commit += 1
-        if since_commit >= common.COMMIT_EVERY_RECORDS or since_commit and time.monotonic() - last_commit > common.COMMIT_EVERY_S:
+        if (
+            since_commit >= common.COMMIT_EVERY_RECORDS
+            or since_commit
+            and time.monotonic() - last_commit > common.COMMIT_EVERY_S
+        ):
             commit_position(consumer)
             since_commit, last_commit = 0, time.monotonic()
     commit_position(consumer)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package common is what the Go clients of the compatibility test share: command line, input lists and output lines, as
-// tests/compat/README.md describes them. Failure modes: everything unexpected ends the program with status 1, a minute without progress with 3.
+// tests/compat/README.md describes them. Failure modes: everything unexpected ends the program with status 1, a minute
+// without progress with 3.
 package common
 
 import (
@@ -56,8 +57,9 @@ func ParseOptions() Options {
 	options := Options{Command: os.Args[1]}
 	flags := flag.NewFlagSet("client", flag.ExitOnError)
 	sessionTimeoutMs := flags.Int("session-timeout-ms", 10000, "")
-	for name, value := range map[string]*string{"broker": &options.Broker, "pack": &options.Pack, "jobs": &options.Jobs, "topics": &options.Topics,
-		"group": &options.Group, "instance-id": &options.InstanceID, "family": &options.Family} {
+	for name, value := range map[string]*string{"broker": &options.Broker, "pack": &options.Pack, "jobs": &options.Jobs,
+		"topics": &options.Topics,
+		"group":  &options.Group, "instance-id": &options.InstanceID, "family": &options.Family} {
 		flags.StringVar(value, name, "", "")
 	}
 	flags.StringVar(&options.Mode, "mode", "assign", "")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The franz-go client of the compatibility test. Happy path: as every family's program: produce, consume, member. Failure modes: an error ends the
-// program with status 1, a minute without progress with 3.
+// The franz-go client of the compatibility test. Happy path: as every family's program: produce, consume, member.
+// Failure modes: an error ends the program with status 1, a minute without progress with 3.
 package main
 
 import (
@@ -16,10 +16,12 @@ import (
 var background = context.Background()
 
 func produce(options common.Options) {
-	codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
-		"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
+	codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(),
+		"snappy": kgo.SnappyCompression(),
+		"lz4":    kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
 	common.EachJob(options, func(topic, codec string, records []common.Record) {
-		settings := []kgo.Opt{kgo.SeedBrokers(options.Broker), kgo.ProducerBatchCompression(codecs[codec]), kgo.ProducerLinger(5 * time.Millisecond),
+		settings := []kgo.Opt{kgo.SeedBrokers(options.Broker), kgo.ProducerBatchCompression(codecs[codec]),
+			kgo.ProducerLinger(5 * time.Millisecond),
 			kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.DefaultProduceTopic(topic)}
 		if options.Idempotent != "1" {
 			settings = append(settings, kgo.DisableIdempotentWrite())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The sarama client of the compatibility test. Happy path: as every family's program: produce, consume, member. Failure modes: an error ends the
-// program with status 1, a minute without progress with 3. A member prints no `committed` events: sarama does not say whether a commit
-// succeeded.
+// The sarama client of the compatibility test. Happy path: as every family's program: produce, consume, member. Failure
+// modes: an error ends the program with status 1, a minute without progress with 3. A member prints no `committed`
+// events: sarama does not say whether a commit succeeded.
 package main
 
 import (
@@ -24,14 +24,16 @@ func settings(options common.Options) *sarama.Config {
 	config.Consumer.Group.Session.Timeout = options.SessionTimeout
 	config.Consumer.Group.Heartbeat.Interval = 300 * time.Millisecond
 	config.Consumer.Group.InstanceId = options.InstanceID
-	strategies := map[string]sarama.BalanceStrategy{"range": sarama.NewBalanceStrategyRange(), "roundrobin": sarama.NewBalanceStrategyRoundRobin()}
+	strategies := map[string]sarama.BalanceStrategy{"range": sarama.NewBalanceStrategyRange(),
+		"roundrobin": sarama.NewBalanceStrategyRoundRobin()}
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{strategies[options.Assignor]}
 	return config
 }
 
 func produce(options common.Options) {
-	codecs := map[string]sarama.CompressionCodec{"none": sarama.CompressionNone, "gzip": sarama.CompressionGZIP, "snappy": sarama.CompressionSnappy,
-		"lz4": sarama.CompressionLZ4, "zstd": sarama.CompressionZSTD}
+	codecs := map[string]sarama.CompressionCodec{"none": sarama.CompressionNone, "gzip": sarama.CompressionGZIP,
+		"snappy": sarama.CompressionSnappy,
+		"lz4":    sarama.CompressionLZ4, "zstd": sarama.CompressionZSTD}
 	common.EachJob(options, func(topic, codec string, records []common.Record) {
 		config := settings(options)
 		config.Producer.Compression = codecs[codec]

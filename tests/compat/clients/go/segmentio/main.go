@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The segmentio/kafka-go client of the compatibility test. Happy path: as every family's program: produce, consume, member. Failure modes: an
-// error ends the program with status 1, a minute without progress with 3. The library has no callback for a changed assignment, so that a member
-// prints records and commits only.
+// The segmentio/kafka-go client of the compatibility test. Happy path: as every family's program: produce, consume,
+// member. Failure modes: an error ends the program with status 1, a minute without progress with 3. The library has no
+// callback for a changed assignment, so that a member prints records and commits only.
 package main
 
 import (
@@ -64,7 +64,8 @@ func take(options common.Options, progress *common.Progress, message kafka.Messa
 		// The library reads an empty header value as nil; our records have no null ones.
 		headers = append(headers, common.Header{Key: header.Key, Value: append([]byte{}, header.Value...)})
 	}
-	common.PrintRecord(options.Mode, message.Topic, int32(message.Partition), message.Offset, message.Time, message.Key, headers, message.Value)
+	common.PrintRecord(options.Mode, message.Topic, int32(message.Partition), message.Offset, message.Time, message.Key,
+		headers, message.Value)
 	progress.Took(message.Topic, int32(message.Partition), message.Offset)
 }
 
