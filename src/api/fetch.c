@@ -11,6 +11,7 @@
 #include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
+#include "api/state.h"
 #include "metadata/publish.h"
 #include "protocol/fetch_codec.h"
 #include "protocol/header.h"
@@ -28,15 +29,19 @@ enum {
 };
 
 struct fetch_row {
+    struct str topic;     // below v13
+    struct uuid topic_id; // from v13 on
     const struct fetch_request_partition *asked;
-    int16_t error;           // refused before reading
-    struct fetch_part *part; // its place in a share; NULL if refused
+    struct fetch_session_partition *cached; // NULL without a session
+    int16_t error;                          // refused before reading
+    struct fetch_part *part;                // its place in a share; NULL if refused
 };
 struct fetch {
     struct flow flow;
     struct api_call *call;
     struct fetch_request request;
-    struct fetch_row *rows; // in request order
+    struct fetch_session_use use;
+    struct fetch_row *rows; // in the order of the request, or of the session
     uint32_t row_count;
     struct fetch_share *shares[CORES_MAX]; // by owner core, NULL: none
     uint32_t share_count, pending;
@@ -63,17 +68,20 @@ void handle_fetch(struct api_call *call) {
 }
 
 static const struct image_topic *topic_of(const struct fetch *f, const struct image *image,
-                                          const struct fetch_request_topic *asked) {
+                                          const struct fetch_row *row) {
     const struct image_topic *topic = f->call->version >= FETCH_VERSION_OF_TOPIC_IDS
-                                          ? image_topic_by_id(image, asked->topic_id)
-                                          : image_topic_by_name(image, asked->topic);
+                                          ? image_topic_by_id(image, row->topic_id)
+                                          : image_topic_by_name(image, row->topic);
     return topic && !topic->deleting ? topic : NULL;
 }
 
-static int16_t row_refusal(const struct fetch *f, const struct image_topic *topic,
+static int16_t row_refusal(const struct fetch *f, const struct fetch_row *row, const struct image_topic *topic,
                            const struct image_partition *partition) {
     if (f->call->version < FETCH_VERSION_OF_FORMAT_2) return KAFKA_ERROR_UNSUPPORTED_VERSION;
-    if (!topic && f->call->version >= FETCH_VERSION_OF_TOPIC_IDS) return KAFKA_ERROR_UNKNOWN_TOPIC_ID;
+    if (!topic && f->call->version >= FETCH_VERSION_OF_TOPIC_IDS) {
+        bool was_known = row->cached && row->cached->name_was_known;
+        return was_known ? KAFKA_ERROR_INCONSISTENT_TOPIC_ID : KAFKA_ERROR_UNKNOWN_TOPIC_ID;
+    }
     if (!partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
     if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
@@ -104,32 +112,53 @@ static void shares_create(struct fetch *f, const uint32_t *counts) {
     }
 }
 
-static bool rows_make(struct fetch *f, const struct image *image) {
-    uint32_t counts[CORES_MAX] = {0};
+static bool rows_from_request(struct fetch *f) {
+    uint32_t count = 0;
     for (int32_t t = 0; t < f->request.topics_count; t++)
-        f->row_count += (uint32_t)max_i64(f->request.topics[t].partitions_count, 0);
-    f->rows = call_alloc_array(f->call, (int32_t)f->row_count, sizeof *f->rows);
+        count += (uint32_t)max_i64(f->request.topics[t].partitions_count, 0);
+    f->rows = call_alloc_array(f->call, (int32_t)count, sizeof *f->rows);
     if (!f->rows) return false;
-    for (int pass = 0; pass < 2; pass++) { // count, then fill
-        struct fetch_row *row = f->rows;
-        for (int32_t t = 0; t < f->request.topics_count; t++) {
-            const struct fetch_request_topic *asked = &f->request.topics[t];
-            const struct image_topic *topic = topic_of(f, image, asked);
-            for (int32_t i = 0; i < asked->partitions_count; i++, row++) {
-                row->asked = &asked->partitions[i];
-                const struct image_partition *partition = topic ? image_partition(topic, row->asked->partition) : NULL;
-                row->error = row_refusal(f, topic, partition);
-                if (row->error != KAFKA_ERROR_NONE) continue;
-                if (pass == 0) {
-                    counts[partition->owner_core]++;
-                } else {
-                    row_into_share(f, row, topic, partition->owner_core);
-                }
+    for (int32_t t = 0; t < f->request.topics_count; t++) {
+        const struct fetch_request_topic *topic = &f->request.topics[t];
+        for (int32_t i = 0; i < topic->partitions_count; i++) {
+            f->rows[f->row_count++] =
+                (struct fetch_row){.topic = topic->topic, .topic_id = topic->topic_id, .asked = &topic->partitions[i]};
+        }
+    }
+    return true;
+}
+
+static bool rows_from_session(struct fetch *f) {
+    struct fetch_session *session = f->use.session;
+    f->rows = call_alloc_array(f->call, (int32_t)session->partition_count, sizeof *f->rows);
+    if (!f->rows) return false;
+    LIST_FOREACH (link, &session->order) {
+        struct fetch_session_partition *p = container_of(link, struct fetch_session_partition, link);
+        f->rows[f->row_count++] =
+            (struct fetch_row){.topic = p->topic, .topic_id = p->topic_id, .asked = &p->asked, .cached = p};
+    }
+    return true;
+}
+
+// Each row to its core's share, or refused. Two passes: the shares are made in their exact size.
+static void rows_route(struct fetch *f, const struct image *image) {
+    uint32_t counts[CORES_MAX] = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < f->row_count; i++) {
+            struct fetch_row *row = &f->rows[i];
+            const struct image_topic *topic = topic_of(f, image, row);
+            const struct image_partition *partition = topic ? image_partition(topic, row->asked->partition) : NULL;
+            row->error = row_refusal(f, row, topic, partition);
+            if (topic && row->cached) row->cached->name_was_known = true;
+            if (row->error != KAFKA_ERROR_NONE) continue;
+            if (pass == 0) {
+                counts[partition->owner_core]++;
+            } else {
+                row_into_share(f, row, topic, partition->owner_core);
             }
         }
         if (pass == 0) shares_create(f, counts);
     }
-    return true;
 }
 
 static int32_t replica_of(const struct fetch_request *request, int16_t version) {
@@ -148,7 +177,12 @@ static void share_done(struct fetch_share *share) {
 static flow_next fetch_step_plan(struct flow *flow) {
     struct fetch *f = self(flow);
     const struct image *image = image_of(flow->core);
-    if (!rows_make(f, image)) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    uint32_t sessions_max = (uint32_t)(config_i64(image->config, CONFIG_MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS) /
+                                       facts_of(flow->core)->data_cores);
+    f->use = fetch_session_begin(&flow->core->api->fetch_sessions, &f->request, f->call->version, sessions_max);
+    if (f->use.error != KAFKA_ERROR_NONE) return FLOW_GOTO(fetch, respond);
+    if (!(f->use.session ? rows_from_session(f) : rows_from_request(f))) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    rows_route(f, image);
     f->max_bytes = min_i64(f->request.max_bytes, config_i64(image->config, CONFIG_FETCH_MAX_BYTES));
     f->min_bytes = (uint64_t)max_i64(min_i64(f->request.min_bytes, f->max_bytes), 0);
     f->deadline_ns = os_now_ns(flow->core->os) + (uint64_t)max_i64(f->request.max_wait_ms, 0) * 1000000;
@@ -260,34 +294,49 @@ static void answer_endpoints(struct fetch *f, struct fetch_response *response) {
     response->node_endpoints_count = 1;
 }
 
-static bool response_fill(struct fetch *f, struct fetch_response *response) {
-    message_default(f->call->api->response, response);
-    response->responses = call_alloc_array(f->call, f->request.topics_count, sizeof *response->responses);
-    if (!response->responses) return false;
+static bool same_topic(const struct fetch_row *a, const struct fetch_row *b) {
+    return uuid_equal(a->topic_id, b->topic_id) && str_equal(a->topic, b->topic);
+}
+
+static bool rows_answer(struct fetch *f, struct fetch_response *response) {
+    struct fetch_response_topic *topics = call_alloc_array(f->call, (int32_t)f->row_count, sizeof *topics);
+    struct fetch_response_partition *partitions =
+        topics ? call_alloc_array(f->call, (int32_t)f->row_count, sizeof *partitions) : NULL;
+    if (!partitions) return false;
+    response->responses = topics;
+    const struct fetch_row *before = NULL; // the last row that was answered
     int64_t room = f->max_bytes;
     bool first = true, moved = false;
-    struct fetch_row *row = f->rows;
-    for (int32_t t = 0; t < f->request.topics_count; t++) {
-        const struct fetch_request_topic *asked = &f->request.topics[t];
-        struct fetch_response_topic *topic = &response->responses[response->responses_count++];
-        topic->topic = asked->topic;
-        topic->topic_id = asked->topic_id;
-        topic->partitions = call_alloc_array(f->call, asked->partitions_count, sizeof *topic->partitions);
-        if (!topic->partitions) return false;
-        for (int32_t i = 0; i < asked->partitions_count; i++, row++) {
-            struct fetch_response_partition *answer = &topic->partitions[topic->partitions_count++];
-            message_default(&fetch_response_partition_schema, answer);
-            answer->partition_index = row->asked->partition;
-            answer->high_watermark = -1;
-            if (row->part) {
-                answer_part(f, row->part, answer, &room, &first, &moved);
-            } else {
-                answer_refused(f, row, answer);
-            }
+    for (uint32_t i = 0; i < f->row_count; i++) {
+        struct fetch_row *row = &f->rows[i];
+        message_default(&fetch_response_partition_schema, partitions);
+        partitions->partition_index = row->asked->partition;
+        partitions->high_watermark = -1;
+        if (row->part) {
+            answer_part(f, row->part, partitions, &room, &first, &moved);
+        } else {
+            answer_refused(f, row, partitions);
         }
+        bool must = !row->cached || fetch_session_must_answer(row->cached, partitions) || !f->use.incremental;
+        if (row->cached && partitions->records.size > 0) fetch_session_rotate(f->use.session, row->cached);
+        if (!must) continue;
+        if (!before || !same_topic(before, row)) {
+            topics[response->responses_count++] =
+                (struct fetch_response_topic){.topic = row->topic, .topic_id = row->topic_id, .partitions = partitions};
+        }
+        topics[response->responses_count - 1].partitions_count++;
+        before = row;
+        partitions++;
     }
     if (moved) answer_endpoints(f, response);
     return true;
+}
+
+static bool response_fill(struct fetch *f, struct fetch_response *response) {
+    message_default(f->call->api->response, response);
+    response->error_code = f->use.error;
+    response->session_id = fetch_session_answer_id(&f->use);
+    return f->use.error != KAFKA_ERROR_NONE || rows_answer(f, response);
 }
 
 static void shares_release(struct fetch *f) {
@@ -350,6 +399,7 @@ static flow_next fetch_step_respond(struct flow *flow) {
 
 static flow_next fetch_step_release(struct flow *flow) {
     struct fetch *f = self(flow);
+    fetch_session_end(&flow->core->api->fetch_sessions, &f->use);
     // Without an answer nothing was sent and nothing will be: the ranges go back here.
     if (f->call->request->sent != fetch_sent) shares_release(f);
     return FLOW_END;

@@ -18,11 +18,6 @@ struct init_producer_id_call {
     struct list link;
 };
 
-void api_state_init(struct api_state *state, struct core *core) {
-    *state = (struct api_state){.core = core};
-    list_init(&state->producer_ids.waiting);
-}
-
 static void answer(struct api_call *call, int16_t error, int64_t producer_id) {
     struct init_producer_id_response response;
     message_default(call->api->response, &response);

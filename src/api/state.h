@@ -2,6 +2,7 @@
 // What the handlers keep on a core between requests. The broker has one for each data core (core->api).
 #pragma once
 
+#include "api/fetch_session.h"
 #include "core/core.h"
 
 // A block of producer ids that this core hands out; a new one is asked for when it is used up.
@@ -14,5 +15,6 @@ struct producer_ids {
 struct api_state {
     struct core *core;
     struct producer_ids producer_ids;
+    struct fetch_sessions fetch_sessions;
 };
 void api_state_init(struct api_state *state, struct core *core);
