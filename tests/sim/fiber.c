@@ -13,13 +13,17 @@
 #endif
 #endif
 #ifdef SIM_ASAN
-#include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
 enum { STACK_BYTES = 512 * 1024, GUARD_BYTES = 4096 };
 
 #ifdef SIM_ASAN
+// What a fiber that was dropped in the middle left marked on its stack.
+static void stack_clean(void *stack) {
+    __asan_unpoison_memory_region(stack, STACK_BYTES);
+}
 static void *scheduler_fake_stack;
 static const void *scheduler_bottom;
 static size_t scheduler_size;
@@ -36,6 +40,9 @@ static void enter_fiber(struct fiber *fiber) {
     __sanitizer_finish_switch_fiber(fiber->fake_stack, &scheduler_bottom, &scheduler_size);
 }
 #else
+static void stack_clean(void *stack) {
+    (void)stack;
+}
 static void leave_scheduler(struct fiber *fiber) {
     (void)fiber;
 }
@@ -48,25 +55,59 @@ static void enter_fiber(struct fiber *fiber) {
 }
 #endif
 
-static void fiber_start(unsigned high, unsigned low) {
-    struct fiber *fiber = (struct fiber *)(((uintptr_t)high << 32) | low); // makecontext passes ints only
+// Saves the registers that a call preserves on the present stack, notes the stack in *save, and goes on with another
+// one.
+void fiber_switch(void **save, void *load);
+#if defined(__x86_64__)
+__asm__(".text\n.globl fiber_switch\n.type fiber_switch, @function\nfiber_switch:\n"
+        "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n    movq %rsi, %rsp\n"
+        "    popq %r15\n    popq %r14\n    popq %r13\n    popq %r12\n    popq %rbx\n    popq %rbp\n    ret\n"
+        ".size fiber_switch, . - fiber_switch\n");
+enum { SAVED_WORDS = 7, RETURN_WORD = 6, ENTRY_PADDING_WORDS = 1 }; // at a function's first instruction rsp % 16 is 8
+#elif defined(__aarch64__)
+__asm__(
+    ".text\n.globl fiber_switch\n.type fiber_switch, @function\nfiber_switch:\n"
+    "    sub sp, sp, #160\n"
+    "    stp x19, x20, [sp]\n    stp x21, x22, [sp, #16]\n    stp x23, x24, [sp, #32]\n    stp x25, x26, [sp, #48]\n"
+    "    stp x27, x28, [sp, #64]\n    stp x29, x30, [sp, #80]\n    stp d8, d9, [sp, #96]\n"
+    "    stp d10, d11, [sp, #112]\n    stp d12, d13, [sp, #128]\n    stp d14, d15, [sp, #144]\n"
+    "    mov x9, sp\n    str x9, [x0]\n    mov sp, x1\n"
+    "    ldp x19, x20, [sp]\n    ldp x21, x22, [sp, #16]\n    ldp x23, x24, [sp, #32]\n    ldp x25, x26, [sp, #48]\n"
+    "    ldp x27, x28, [sp, #64]\n    ldp x29, x30, [sp, #80]\n    ldp d8, d9, [sp, #96]\n"
+    "    ldp d10, d11, [sp, #112]\n    ldp d12, d13, [sp, #128]\n    ldp d14, d15, [sp, #144]\n"
+    "    add sp, sp, #160\n    ret\n"
+    ".size fiber_switch, . - fiber_switch\n");
+enum { SAVED_WORDS = 20, RETURN_WORD = 11, ENTRY_PADDING_WORDS = 0 };
+#else
+#error "fiber_switch is written for x86-64 and arm64"
+#endif
+
+static void fiber_start(void) {
+    struct fiber *fiber = sim.current_fiber;
     enter_fiber(fiber);
     fiber->run(fiber);
     fiber->finished = true;
     leave_fiber(fiber);
-    setcontext(&sim.scheduler);
+    fiber_switch(&fiber->stack_pointer, sim.scheduler);
     UNREACHABLE();
 }
 
-// Alone in a function: getcontext returns as setjmp does, and compilers distrust what lives around it.
-static void context_get(ucontext_t *context) {
-    getcontext(context);
+// As if fiber_start had called fiber_switch at its first instruction.
+static void stack_prepare(struct fiber *fiber) {
+    void **top = (void **)((char *)fiber->stack + STACK_BYTES) - ENTRY_PADDING_WORDS;
+    void **saved = top - SAVED_WORDS;
+    memset(saved, 0, SAVED_WORDS * sizeof *saved);
+    void (*entry)(void) = fiber_start;
+    memcpy(&saved[RETURN_WORD], &entry, sizeof entry);
+    fiber->stack_pointer = saved;
 }
 
 struct fiber *fiber_create(struct os_host *host, void (*run)(struct fiber *), void *argument) {
     struct fiber *fiber = sim.fiber_pool;
     if (fiber) {
         sim.fiber_pool = fiber->next;
+        stack_clean(fiber->stack);
     } else {
         fiber = calloc(1, sizeof *fiber);
         ASSERT(fiber != NULL);
@@ -80,11 +121,7 @@ struct fiber *fiber_create(struct os_host *host, void (*run)(struct fiber *), vo
     void *stack = fiber->stack;
     *fiber = (struct fiber){.stack = stack, .host = host, .run = run, .argument = argument, .next = host->fibers};
     host->fibers = fiber;
-    context_get(&fiber->context);
-    fiber->context.uc_stack.ss_sp = stack;
-    fiber->context.uc_stack.ss_size = STACK_BYTES;
-    uintptr_t address = (uintptr_t)fiber;
-    makecontext(&fiber->context, (void (*)(void))fiber_start, 2, (unsigned)(address >> 32), (unsigned)address);
+    stack_prepare(fiber);
     return fiber;
 }
 
@@ -103,7 +140,7 @@ void fiber_resume(struct fiber *fiber) {
     sim.current_fiber = fiber;
     sim.current_os = fiber->os;
     leave_scheduler(fiber);
-    swapcontext(&sim.scheduler, &fiber->context);
+    fiber_switch(&sim.scheduler, fiber->stack_pointer);
     enter_scheduler();
     sim.current_fiber = NULL;
     sim.current_os = NULL;
@@ -114,7 +151,7 @@ void fiber_yield(void) {
     struct fiber *fiber = sim.current_fiber;
     ASSERT(fiber != NULL);
     leave_fiber(fiber);
-    swapcontext(&fiber->context, &sim.scheduler);
+    fiber_switch(&fiber->stack_pointer, sim.scheduler);
     enter_fiber(fiber);
     ASSERT(sim.current_fiber == fiber);
 }

@@ -160,6 +160,12 @@ static bool run_twice(const struct scenario *scenario, const struct options *opt
     return good;
 }
 
+// For a build with AddressSanitizer: killed processes leave their memory behind.
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "detect_leaks=0";
+}
+
 // ---- the command line
 // ---------------------------------------------------------------------------------------------------------
 static _Noreturn void bad_usage(const char *what, const char *value) {

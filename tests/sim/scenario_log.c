@@ -368,8 +368,8 @@ static flow_next keeper_step_release(struct flow *flow) {
     STEP(session, open)                                                                                                \
     STEP(session, load)                                                                                                \
     STEP(session, loaded)                                                                                              \
-    STEP(session, verify) STEP(session, work) STEP(session, quiet) STEP(session, closed) STEP(session, finished)       \
-        STEP(session, release)
+    STEP(session, verify)                                                                                              \
+    STEP(session, work) STEP(session, quiet) STEP(session, closed) STEP(session, finished) STEP(session, release)
 FLOW_DEFINE(session, SESSION_STEPS)
 
 static flow_next session_step_open(struct flow *flow) {

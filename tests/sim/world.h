@@ -8,7 +8,6 @@
 #include "sim.h"
 #include <stdarg.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
 // ---- events: what will happen when
 // ----------------------------------------------------------------------------------- An event of a process
@@ -27,8 +26,7 @@ void event_add(uint64_t delay_ns, void (*run)(struct event *), struct os_host *p
 // ---- fibers: code that may block
 // --------------------------------------------------------------------------------------
 struct fiber {
-    ucontext_t context;
-    void *stack;
+    void *stack, *stack_pointer;
     struct fiber *next; // in the pool, or in the host's list
     struct os_host *host;
     struct os *os; // of a core
@@ -144,7 +142,7 @@ struct world {
     int host_count;
     struct os *current_os; // whose core runs
     struct fiber *current_fiber;
-    ucontext_t scheduler;
+    void *scheduler; // its stack pointer, while a fiber runs
     struct fiber *fiber_pool;
     struct sim_net_options net;
     bool cut[64][64];
