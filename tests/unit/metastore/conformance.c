@@ -219,7 +219,7 @@ static void pipeline(struct metastore *store, const char *root) {
     struct metastore_change changes[CALLS];
     struct metastore_write writes[CALLS];
     struct metastore_read reads[CALLS];
-    char values[CALLS][8];
+    char values[CALLS][12];
     for (int i = 0; i < CALLS; i++) {
         snprintf(values[i], sizeof values[i], "%d", i);
         changes[i] = metastore_set_node(a, octets(values[i]), i);
