@@ -35,7 +35,8 @@ function(tailrace_layer name)
   target_link_libraries(tr_${name} PUBLIC ${A_LIBS})
 endfunction()
 
-# os/ is an interface (src/os/os.h) whose implementation is chosen when an executable is linked: tr_os_linux here, the simulator in tests/sim.
+# os/ is an interface (src/os/os.h) whose implementation is chosen when an executable is linked: tr_os_linux here, the simulator in
+# tests/sim.
 function(tailrace_os_layer)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/os/linux/*.c)
   set_property(GLOBAL PROPERTY tailrace_deps_os base)

@@ -15,8 +15,9 @@
 #define START_STEPS(STEP)                                                                                              \
     STEP(start, open_dir)                                                                                              \
     STEP(start, opened)                                                                                                \
-    STEP(start, ids) STEP(start, open_store) STEP(start, store) STEP(start, controller) STEP(start, meta)              \
-        STEP(start, meta_written) STEP(start, listen) STEP(start, listening) STEP(start, release)
+    STEP(start, ids)                                                                                                   \
+    STEP(start, open_store) STEP(start, store) STEP(start, controller) STEP(start, meta) STEP(start, meta_written)     \
+        STEP(start, listen) STEP(start, listening) STEP(start, release)
 FLOW_DEFINE(start, START_STEPS)
 
 static struct broker *self(struct flow *flow) {

@@ -36,7 +36,7 @@ struct controller_assignment {
     size_t broker_count;
 };
 struct controller_setting {
-    struct str key, value;          // value null: see the request
+    struct str key, value;           // value null: see the request
     enum config_operation operation; // INCREMENTAL_ALTER_CONFIGS
 };
 // Rows with an error already set (not authorized, say) are left as they are.
@@ -106,7 +106,7 @@ struct controller_request {
     };
     size_t row_count;
     // out
-    int16_t error;            // of the whole request: NOT_CONTROLLER, ...
+    int16_t error;             // of the whole request: NOT_CONTROLLER, ...
     int64_t first_producer_id; // ALLOCATE_PRODUCER_IDS
     int32_t producer_id_count;
     // private
@@ -131,9 +131,9 @@ struct controller_replica {
     const int32_t *replicas, *isr;
     int32_t replica_count, isr_count;
     int owner_core;
-    int log_dir;                       // index in log.dirs
-    bool is_new;                       // become: the directory must not exist yet: make it (partition.metadata before the answer)
-    bool remove;                       // stop: the log is deleted as well (renamed to -delete, durably, before the answer)
+    int log_dir; // index in log.dirs
+    bool is_new; // become: the directory must not exist yet: make it (partition.metadata before the answer)
+    bool remove; // stop: the log is deleted as well (renamed to -delete, durably, before the answer)
     const struct topic_config *config; // become
     // out, by controller_replica_answer
     int16_t error; // NONE, KAFKA_STORAGE_ERROR, ...
@@ -178,6 +178,6 @@ struct controller_options {
 };
 // On the control core, or before its thread runs. The texts are copied; the other pointers stay until it has ended.
 struct controller *controller_start(struct core *control, const struct controller_options *options);
-// Finishes the procedure that runs, refuses what waits with NOT_CONTROLLER, gives up the nodes of this broker (the store
-// stays open), wakes the flow, and is gone.
+// Finishes the procedure that runs, refuses what waits with NOT_CONTROLLER, gives up the nodes of this broker (the
+// store stays open), wakes the flow, and is gone.
 void controller_stop(struct controller *controller, struct flow *flow, bool *done);

@@ -135,7 +135,7 @@ static void seat_take(struct core *core, struct message *message) {
     copy->is_present = true;
     seat->present = copy;
     core_send(core, copy->publisher->control->id, &copy->seated, publisher_seated);
-    LIST_FOREACH_SAFE(link, &seat->listeners) {
+    LIST_FOREACH_SAFE (link, &seat->listeners) {
         struct image_listener *listener = container_of(link, struct image_listener, link);
         listener->changed(listener, core, before->image, copy->image);
     }

@@ -125,7 +125,9 @@ void request_end(struct request *request) {
 const struct os_address *request_peer(const struct request *request) {
     return &request->connection->peer;
 }
-const char *request_listener(const struct request *request) { return request->connection->listener_name; }
+const char *request_listener(const struct request *request) {
+    return request->connection->listener_name;
+}
 bool request_is_orphan(const struct request *request) {
     return request->connection->closing;
 }

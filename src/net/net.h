@@ -82,7 +82,7 @@ void request_close(struct request *request, const char *reason);
 void request_drop_frame(struct request *request);
 const struct os_address *request_peer(const struct request *request);
 const char *request_listener(const struct request *request); // the name of the listener that it came in by
-bool request_is_orphan(const struct request *request); // its connection is closing: the answer will be dropped
+bool request_is_orphan(const struct request *request);       // its connection is closing: the answer will be dropped
 
 // A listening socket: accepts on the core that opened it and deals connections out to the data cores.
 struct net_listener;

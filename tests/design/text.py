@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How files look: no line over 140 columns; sources open with the licence and then say what they are; no goto.
+"""How files look: no line over 140 columns; sources open with the licence and then say what they are (a .c file may leave that to its
+header); no goto.
 
 usage: text.py ROOT"""
 import re
@@ -23,9 +24,11 @@ def check_columns(path, lines):
     ]
 
 
-def check_opening(path, lines):
+def check_opening(path, lines, paths):
     if not lines or LICENCE not in lines[0]:
         return [f"{path}: does not open with {LICENCE}"]
+    if path.endswith(".c") and path[:-2] + ".h" in paths:
+        return []  # its header says it
     if len(lines) < 2 or not lines[1].startswith("// ") or len(lines[1]) < 20:
         return [f"{path}: does not say, after the licence, what it is for"]
     return []
@@ -45,7 +48,7 @@ def main():
         lines = text.split("\n")
         problems += check_columns(path, lines)
         if path.startswith(("src/", "include/")) and path.endswith((".c", ".h")):
-            problems += check_opening(path, lines) + check_goto(path, text)
+            problems += check_opening(path, lines, paths) + check_goto(path, text)
     tree.end(problems, len(paths))
 
 

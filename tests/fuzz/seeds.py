@@ -10,7 +10,7 @@ import sys
 
 source, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 golden = source / "tests" / "golden" / "data"
-apis = re.findall(r'\{\w+_API, "(\w+)"', (source / "src" / "protocol" / "apis.c").read_text())
+apis = re.findall(r'API_ROW\(\w+_API, "(\w+)"', (source / "src" / "protocol" / "apis.c").read_text())
 
 
 def write(target, name, data):

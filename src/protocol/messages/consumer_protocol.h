@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What consumers put into the opaque parts of JoinGroup and SyncGroup: subscription and assignment, each behind an int16 version.
+// What consumers put into the opaque parts of JoinGroup and SyncGroup: subscription and assignment, each behind an
+// int16 version.
 #pragma once
 
 #include "protocol/schema.h"

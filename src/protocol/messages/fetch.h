@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetch: records for consumers and followers, with incremental sessions. Hot path in fetch_codec.c; this table is what holds it.
+// Fetch: records for consumers and followers, with incremental sessions. Hot path in fetch_codec.c; this table is what
+// holds it.
 #pragma once
 
 #include "protocol/schema.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values of records in __consumer_offsets, each behind an int16 version. Keys of version 0 and 1 are offsets, of 2 groups.
+// Keys and values of records in __consumer_offsets, each behind an int16 version. Keys of version 0 and 1 are offsets,
+// of 2 groups.
 #pragma once
 
 #include "protocol/schema.h"
