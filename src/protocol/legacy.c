@@ -9,28 +9,9 @@
 #include "base/assert.h"
 #include "base/bits.h"
 #include "protocol/batch_writer.h"
+#include "protocol/legacy_read.h"
 #include "protocol/record_rules.h"
 #include "tailrace/error.h"
-#include <zlib.h>
-
-enum legacy_layout {
-    LEGACY_OFFSET = 0, // int64
-    LEGACY_SIZE = 8,   // int32, of what follows it
-    LEGACY_CRC = 12,   // uint32, CRC-32 of everything behind it
-    LEGACY_MAGIC = 16,
-    LEGACY_ATTRIBUTES = 17,
-    LEGACY_BODY_0 = 18,    // key and value
-    LEGACY_TIMESTAMP = 18, // int64, magic 1
-    LEGACY_BODY_1 = 26,
-};
-
-struct legacy_message {
-    int8_t magic;
-    uint8_t attributes;
-    int64_t timestamp; // -1 in magic 0
-    struct bytes key, value;
-    struct bytes bytes;
-};
 
 static bool refuse(struct append_check *check, int16_t error, const char *reason) {
     check->error = error;
@@ -39,86 +20,12 @@ static bool refuse(struct append_check *check, int16_t error, const char *reason
     return false;
 }
 
-static bool take_field(const uint8_t **p, const uint8_t *end, struct bytes *field) {
-    if (end - *p < 4) return false;
-    int32_t n = (int32_t)load_be32(*p);
-    *p += 4;
-    if (n > end - *p) return false;
-    *field = n < 0 ? (struct bytes){NULL, 0} : (struct bytes){*p, (size_t)n};
-    *p += field->size;
-    return true;
-}
-
-// The message that batch_next has found, whose length was checked.
-static bool legacy_load(struct bytes in, struct legacy_message *m, struct append_check *check) {
-    const uint8_t *end = in.data + in.size;
-    *m = (struct legacy_message){.magic = (int8_t)in.data[LEGACY_MAGIC], .attributes = in.data[LEGACY_ATTRIBUTES]};
-    m->bytes = in;
-    m->timestamp = -1;
-    if (crc32_z(0, in.data + LEGACY_MAGIC, in.size - LEGACY_MAGIC) != load_be32(in.data + LEGACY_CRC)) {
-        return refuse(check, KAFKA_ERROR_CORRUPT_MESSAGE, "checksum of a message is wrong");
-    }
-    const uint8_t *p = in.data + LEGACY_BODY_0;
-    if (m->magic == 1) {
-        if (in.size < LEGACY_BODY_1) return refuse(check, KAFKA_ERROR_CORRUPT_MESSAGE, "message is too short");
-        m->timestamp = (int64_t)load_be64(in.data + LEGACY_TIMESTAMP);
-        p = in.data + LEGACY_BODY_1;
-    }
-    if (!take_field(&p, end, &m->key) || !take_field(&p, end, &m->value) || p != end) {
-        return refuse(check, KAFKA_ERROR_INVALID_RECORD, "key and value do not fill the message");
-    }
-    return true;
-}
-
-// The next message of a set; false at its end (*status is BATCH_END) and on anything wrong (check->error is set).
-static bool legacy_next(struct bytes *set, bool is_inner, struct legacy_message *m, struct append_check *check) {
-    struct batch b;
-    enum batch_status status = batch_next(set, &b);
-    if (status == BATCH_OLD_FORMAT) return legacy_load(b.bytes, m, check);
-    if (status == BATCH_OK) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "messages of different magic");
-    if (status == BATCH_CORRUPT)
-        return refuse(check, KAFKA_ERROR_CORRUPT_MESSAGE, "impossible message length or magic");
-    // A cut message at the end of the outer set is left out, as in Kafka.
-    if (status == BATCH_INCOMPLETE && is_inner) refuse(check, KAFKA_ERROR_INVALID_RECORD, "inner message is cut off");
+// The next message; false at the end, and if something is wrong, which check->error then says.
+static bool take(struct bytes *set, bool is_inner, struct legacy_message *m, struct append_check *check) {
+    struct legacy_failure failure = {KAFKA_ERROR_NONE, NULL};
+    if (legacy_next(set, is_inner, m, &failure)) return true;
+    if (failure.error != KAFKA_ERROR_NONE) refuse(check, failure.error, failure.reason);
     return false;
-}
-
-// The unfolded set of a wrapper, in memory of the arena.
-static bool legacy_unfold(const struct legacy_message *wrapper, const struct append_rules *rules, struct arena *arena,
-                          struct bytes *set, struct append_check *check) {
-    enum codec codec = wrapper->attributes & BATCH_CODEC_MASK;
-    if (codec >= CODEC_ZSTD)
-        return refuse(check, KAFKA_ERROR_INVALID_RECORD, "codec that messages of this magic cannot have");
-    if (!wrapper->value.data) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "compressed message without a value");
-    struct decompressor d;
-    struct bytes chunk;
-    enum decompress_status status;
-    uint8_t *memory = NULL;
-    size_t used = 0, room = 0;
-    decompress_open(&d, codec, wrapper->value, rules->decompressed_max_bytes,
-                    wrapper->magic == 0 ? DECOMPRESS_LZ4_MAGIC_0 : 0);
-    while ((status = decompress_next(&d, &chunk)) == DECOMPRESS_CHUNK) {
-        if (chunk.size > room - used) {
-            room = max_size(room * 2, used + chunk.size);
-            uint8_t *grown = arena_alloc(arena, room);
-            if (!grown) {
-                status = DECOMPRESS_TOO_LARGE;
-                break;
-            }
-            if (used > 0) memcpy(grown, memory, used);
-            memory = grown;
-        }
-        memcpy(memory + used, chunk.data, chunk.size);
-        used += chunk.size;
-    }
-    decompress_close(&d);
-    if (status == DECOMPRESS_TOO_LARGE)
-        return refuse(check, KAFKA_ERROR_INVALID_RECORD, "message unfolds to more than it may");
-    if (status == DECOMPRESS_CORRUPT)
-        return refuse(check, KAFKA_ERROR_INVALID_RECORD, "compressed message is malformed");
-    if (used == 0) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "compressed message without messages");
-    *set = (struct bytes){memory, used};
-    return true;
 }
 
 struct legacy_set {
@@ -142,7 +49,7 @@ static bool legacy_check_set(struct legacy_set *set, const struct append_rules *
     int32_t index = 0;
     set->batch_max_bytes = BATCH_HEADER_BYTES;
     check->max_timestamp = -1;
-    while (legacy_next(&rest, set->is_inner, &m, check)) {
+    while (take(&rest, set->is_inner, &m, check)) {
         if (m.magic != set->magic) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "messages of different magic");
         if (m.attributes & BATCH_CODEC_MASK) {
             return refuse(check, KAFKA_ERROR_INVALID_RECORD, "compressed message among or inside others");
@@ -172,7 +79,7 @@ static bool legacy_write(const struct legacy_set *set, const struct append_rules
     batch_writer_begin(&w, memory, set->batch_max_bytes, options);
     struct bytes rest = set->bytes;
     struct legacy_message m;
-    while (legacy_next(&rest, set->is_inner, &m, check)) {
+    while (take(&rest, set->is_inner, &m, check)) {
         bool added = batch_writer_add(&w, message_timestamp(set, &m), m.key, m.value, NULL, 0);
         ASSERT(added);
     }
@@ -200,7 +107,7 @@ bool legacy_convert(struct bytes records, const struct append_rules *rules, stru
                     struct append_check *check) {
     struct bytes rest = records;
     struct legacy_message first, second;
-    if (!legacy_next(&rest, false, &first, check)) {
+    if (!take(&rest, false, &first, check)) {
         check->before_log = true;
         return false;
     }
@@ -210,14 +117,17 @@ bool legacy_convert(struct bytes records, const struct append_rules *rules, stru
             check->before_log = true;
             return refuse(check, KAFKA_ERROR_MESSAGE_TOO_LARGE, "message is larger than max.message.bytes");
         }
-        if (legacy_next(&rest, false, &second, check)) {
+        if (take(&rest, false, &second, check)) {
             return refuse(check, KAFKA_ERROR_INVALID_RECORD, "second message beside a compressed one");
         }
         if (check->error) return false;
         set.is_inner = true;
         set.log_append_time = first.magic == 1 && first.attributes & BATCH_LOG_APPEND_TIME;
         set.wrapper_timestamp = first.timestamp;
-        if (!legacy_unfold(&first, rules, arena, &set.bytes, check)) return false;
+        struct legacy_failure failure = {KAFKA_ERROR_NONE, NULL};
+        if (!legacy_unfold(&first, rules->decompressed_max_bytes, arena, &set.bytes, &failure)) {
+            return refuse(check, failure.error, failure.reason);
+        }
     }
     return legacy_check_set(&set, rules, arena, check) && legacy_write(&set, rules, arena, check);
 }

@@ -143,17 +143,19 @@ static bool parse_record(const uint8_t *p, const uint8_t *end, struct record *re
     return true;
 }
 
-// Copies a record that spans chunks together. Its length was checked against what may still come.
+static void content_grow(struct record_reader *r, size_t size_bytes) {
+    if (r->content_bytes >= size_bytes) return;
+    r->content = realloc(r->content, size_bytes);
+    ASSERT(r->content != NULL);
+    r->content_bytes = size_bytes;
+}
+
+// Copies a record that spans chunks together. Memory grows with what has come, not with what the length claims.
 static bool gather(struct record_reader *r, size_t length) {
-    if (r->content_bytes < length) {
-        free(r->content);
-        r->content = malloc(length);
-        ASSERT(r->content != NULL);
-        r->content_bytes = length;
-    }
     for (size_t n = 0; n < length;) {
         if (!refill(r)) return fail(r, RECORD_CORRUPT);
         size_t step = min_size(length - n, (size_t)(r->end - r->at));
+        if (n + step > r->content_bytes) content_grow(r, min_size(length, max_size(2 * r->content_bytes, n + step)));
         memcpy(r->content + n, r->at, step);
         r->at += step;
         n += step;

@@ -6,6 +6,7 @@
 #include "base/crc32c.h"
 #include "protocol/batch_validate.h"
 #include "protocol/record.h"
+#include "tailrace/record.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,6 +38,20 @@ static void check_accepted(const struct batch *batch) {
     record_close(&reader);
 }
 
+static void read_all(const uint8_t *data, size_t size) {
+    struct tailrace_reader *reader = tailrace_reader_open(data, size);
+    struct tailrace_batch batch;
+    struct tailrace_record record;
+    struct tailrace_bytes key, value;
+    while (tailrace_next_batch(reader, &batch) == TAILRACE_OK) {
+        while (tailrace_next_record(reader, &record) == TAILRACE_OK) {
+            while (tailrace_next_header(&record, &key, &value)) {
+            }
+        }
+    }
+    tailrace_reader_close(reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) return 0;
     struct append_rules rules = {.now_ms = 1000,
@@ -56,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct append_check check;
     arena_init(&arena, 2 * OUTPUT_MAX_BYTES);
     append_validate((struct bytes){copy, size}, &rules, &arena, &check);
+    read_all(copy, size);
     if (check.error == 0) check_accepted(&check.batch);
     arena_drop(&arena);
     free(copy);

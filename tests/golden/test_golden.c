@@ -10,6 +10,7 @@
 #include "protocol/produce_codec.h"
 #include "protocol/record.h"
 #include "tailrace/error.h"
+#include "tailrace/record.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,44 @@ static void check_writer(const struct batch *b, int count) {
     cr_assert_eq(memcmp(memory, b->bytes.data, b->bytes.size), 0);
 }
 
+static struct bytes plain_bytes(struct tailrace_bytes b) {
+    return (struct bytes){b.data, b.size};
+}
+
+// The public reader shows the same records, whatever the format; `count` records, from offset 0 on.
+static void check_public_reader(int magic, int codec, int count, struct bytes in) {
+    struct tailrace_reader *reader = tailrace_reader_open(in.data, in.size);
+    struct tailrace_batch batch;
+    struct tailrace_record record;
+    enum tailrace_status status;
+    int i = 0;
+    while ((status = tailrace_next_batch(reader, &batch)) == TAILRACE_OK) {
+        cr_assert_eq(batch.magic, magic);
+        cr_assert_eq(batch.codec, codec);
+        cr_assert(batch.checksum_is_valid);
+        while ((status = tailrace_next_record(reader, &record)) == TAILRACE_OK) {
+            struct expected e;
+            expect(&e, i, magic);
+            cr_assert_eq(record.offset, i);
+            cr_assert_eq(record.timestamp, batch.is_log_append_time ? batch.max_timestamp : e.timestamp);
+            cr_assert(same(plain_bytes(record.key), e.key));
+            cr_assert(same(plain_bytes(record.value), e.value));
+            cr_assert_eq(record.header_count, e.headers);
+            struct tailrace_bytes key, value;
+            int headers = 0;
+            while (tailrace_next_header(&record, &key, &value))
+                headers++;
+            cr_assert_eq(headers, e.headers);
+            i++;
+        }
+        cr_assert_eq(status, TAILRACE_END, "%s", tailrace_reader_reason(reader));
+        cr_assert_eq(batch.last_offset, i - 1);
+    }
+    cr_assert_eq(status, TAILRACE_END);
+    cr_assert_eq(i, count);
+    tailrace_reader_close(reader);
+}
+
 static void check_batch(const char *label, int magic, int codec, int count, struct bytes in) {
     struct append_rules rules = {.now_ms = 2000000,
                                  .timestamp_before_max_ms = INT64_MAX,
@@ -182,6 +221,7 @@ static void check_batch(const char *label, int magic, int codec, int count, stru
         if (codec == CODEC_NONE) check_writer(&b, count);
         if (b.producer_id >= 0) cr_assert_eq(batch_last_sequence(&b), 2); // 2^31 - 2 and four more
     }
+    check_public_reader(magic, codec, count, in);
     append_validate(in, &rules, &arena, &check);
     cr_assert_eq(check.error, KAFKA_ERROR_NONE, "%s %d %d: %s", label, magic, codec, check.reason);
     cr_assert_eq(batch_codec(&check.batch), codec);
