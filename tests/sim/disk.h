@@ -38,6 +38,8 @@ struct inode {
     int references; // handles, entries, durable entries, changes
     bool is_directory, reachable;
     int64_t modified_ms;
+    uint32_t write_errors; // failed write-backs so far
+    bool error_is_reported;
     int lock;               // the descriptor that holds it; 0: none
     uint64_t last_sequence; // of its changes
     // file

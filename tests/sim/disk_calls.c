@@ -135,6 +135,8 @@ int os_open(struct os_host *host, const char *path, int flags) {
     inode_hold(place.inode);
     host->handles[descriptor].inode = place.inode;
     host->handles[descriptor].flags = flags;
+    bool unreported = place.inode->write_errors > 0 && !place.inode->error_is_reported;
+    host->handles[descriptor].errors_seen = place.inode->write_errors - unreported;
     return descriptor;
 }
 
@@ -362,11 +364,14 @@ static uint64_t sync_latency(struct inode *inode) {
     return latency(inode, 50 * SIM_US, busy ? 20 * SIM_MS : 1 * SIM_MS);
 }
 
-static int sync_now(struct os_host *host, struct inode *inode, uint64_t sequence) {
+// Writes back. What fails is dropped and remembered.
+static int write_back(struct os_host *host, struct inode *inode, uint64_t sequence) {
     struct sim_disk_faults *faults = &inode->disk->faults;
     if (fault(faults->fsync_eio, &faults->fsync_eio_in)) {
         trace_file(host, "fsync-eio", inode, sequence);
         file_forget_changes(inode, sequence);
+        inode->write_errors++;
+        inode->error_is_reported = false;
         return -EIO;
     }
     inode_sync(inode, sequence);
@@ -375,12 +380,23 @@ static int sync_now(struct os_host *host, struct inode *inode, uint64_t sequence
     return 0;
 }
 
+// As Linux does: every descriptor is told once of an error that came after it was opened, whoever met it.
+static int sync_now(struct os_host *host, int file, struct inode *inode, uint64_t sequence) {
+    write_back(host, inode, sequence);
+    struct handle *handle = handle_get(host, file);
+    SIM_CHECK(handle && handle->inode == inode, "a file was closed during its fsync");
+    if (handle->errors_seen == inode->write_errors) return 0;
+    handle->errors_seen = inode->write_errors;
+    inode->error_is_reported = true;
+    return -EIO;
+}
+
 static int sync_file(struct os_host *host, int file, const char *what) {
     struct inode *inode = file_of(host, file, 0, what);
     uint64_t sequence = inode->last_sequence;
     inode_hold(inode);
     sim_block(host, what, sync_latency(inode));
-    int error = sync_now(host, inode, sequence);
+    int error = sync_now(host, file, inode, sequence);
     inode_drop(inode);
     return error;
 }
@@ -414,7 +430,7 @@ int os_sync_filesystem(struct os_host *host, int file) {
     sim_block(host, "os_sync_filesystem", latency(host->root, 100 * SIM_US, 5 * SIM_MS));
     int error = 0;
     for (size_t i = 0; i < count; i++) {
-        if (sync_now(host, all[i].inode, all[i].sequence) != 0) error = -EIO;
+        if (write_back(host, all[i].inode, all[i].sequence) != 0) error = -EIO;
         inode_drop(all[i].inode);
     }
     free(all);
@@ -424,11 +440,12 @@ int os_sync_filesystem(struct os_host *host, int file) {
 struct disk_sync {
     struct os_op *op;
     struct inode *inode;
+    int file;
 };
 static void sync_done(struct event *event) {
     struct disk_sync sync = *(struct disk_sync *)event->b;
     free(event->b);
-    op_complete(event->a, sync.op, sync_now(event->host, sync.inode, event->n));
+    op_complete(event->a, sync.op, sync_now(event->host, sync.file, sync.inode, event->n));
     inode_drop(sync.inode);
 }
 
@@ -437,7 +454,7 @@ void os_fdatasync_start(struct os *os, struct os_op *op, int file) {
     struct inode *inode = file_of(os->host, file, 0, "os_fdatasync_start");
     struct disk_sync *sync = malloc(sizeof *sync);
     ASSERT(sync != NULL);
-    *sync = (struct disk_sync){op, inode};
+    *sync = (struct disk_sync){op, inode, file};
     inode_hold(inode);
     event_add(sync_latency(inode), sync_done, os->host, os, sync, inode->last_sequence);
 }

@@ -49,7 +49,8 @@ void sim_block(struct os_host *host, const char *what, uint64_t delay_ns);
 enum handle_kind { HANDLE_FREE, HANDLE_FILE, HANDLE_SOCKET, HANDLE_LISTENER };
 struct handle {
     enum handle_kind kind;
-    int flags; // OS_READ...
+    int flags;            // OS_READ...
+    uint32_t errors_seen; // of the inode's
     struct inode *inode;
     struct endpoint *endpoint;
     struct listener *listener;
