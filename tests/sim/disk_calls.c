@@ -601,6 +601,18 @@ struct sim_disk_faults *sim_disk_faults(struct os_host *host, const char *path) 
     return &place.inode->disk->faults;
 }
 
+void sim_wipe(struct os_host *host, const char *path) {
+    struct place place;
+    int error = find(host, path, &place);
+    SIM_CHECK(error == 0 && place.inode && place.inode->is_directory, "sim_wipe(%s): no such directory", path);
+    while (place.inode->entries.count > 0) {
+        char *name = strdup(place.inode->entries.entries[0].name);
+        directory_change(place.inode, name, NULL, NULL);
+        free(name);
+    }
+    inode_sync(place.inode, UINT64_MAX);
+}
+
 static struct inode *file_at(struct os_host *host, const char *path) {
     struct place place;
     int error = find(host, path, &place);

@@ -131,6 +131,11 @@ void sim_crash(struct os_host *host, enum sim_crash how) {
     }
 }
 
+void sim_sleep(struct os_host *host, uint64_t duration_ns) {
+    ASSERT(sim.current_fiber && !sim.current_os);
+    sim_block(host, "sim_sleep", duration_ns);
+}
+
 void os_exit(struct os_host *host, int status) {
     host->exit_status = status;
     sim_trace(host, sim.current_os ? sim.current_os->core_id : -1, "exit", "", (uint64_t)status);

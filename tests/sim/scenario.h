@@ -22,3 +22,4 @@ void scenario_log(void);
 void scenario_broker_calm(void);
 void scenario_broker(void);
 void scenario_groups(void);
+void scenario_disk(void);

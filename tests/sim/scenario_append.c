@@ -150,7 +150,7 @@ static void run_append(bool ack_before_sync) {
     }
     sim_start(host, writer_main, &writer);
     uint64_t before = writer.recovered;
-    sim_run(10 * SIM_SECOND, NULL, NULL);
+    sim_run(300 * SIM_MS, NULL, NULL);
     SIM_CHECK(writer.recovered > before && writer.acknowledged > 0, "the writer did not come back");
 }
 

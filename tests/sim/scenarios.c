@@ -4,6 +4,7 @@
 #include <string.h>
 
 static const struct scenario scenarios[] = {
+    {"disk", "the simulated disk itself: what a power cut keeps and takes", scenario_disk, false},
     {"echo", "an echo server on several cores, clients, a network that splits and resets", scenario_echo, false},
     {"append", "append and fsync in a loop, kills and power cuts, disk faults", scenario_append, false},
     {"append-early-ack", "the same with a planted bug: acknowledges before the fsync", scenario_append_early_ack, true},

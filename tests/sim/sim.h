@@ -78,6 +78,9 @@ void sim_stall(struct os_host *host, uint64_t duration_ns);
 // A core may call what can sleep (open, fsync, rename): only for programs that are not under test.
 void sim_allow_blocking_cores(struct os_host *host);
 
+// In a process's main function or an offloaded function.
+void sim_sleep(struct os_host *host, uint64_t duration_ns);
+
 // A process of one data core and a control core: start(core, argument) runs on core 0 before the first turn.
 struct sim_program {
     void (*start)(struct core *core, void *argument);
@@ -99,6 +102,7 @@ struct sim_disk_faults {
 // path: any on that device; the device exists.
 struct sim_disk_faults *sim_disk_faults(struct os_host *host, const char *path);
 void sim_mkdir(struct os_host *host, const char *path); // durable at once
+void sim_wipe(struct os_host *host, const char *path);  // empties a directory without subdirectories, durably
 // Content as the processes see it (page cache), and as a power cut would leave it at worst. NULL: no such file.
 const uint8_t *sim_file(struct os_host *host, const char *path, uint64_t *size);
 const uint8_t *sim_file_durable(struct os_host *host, const char *path, uint64_t *size);
