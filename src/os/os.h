@@ -6,10 +6,11 @@
 // one thread from one seed).
 //
 //   struct os_host   the machine as one process sees it: its file system,
-//   network and helper threads. Shared by all cores. struct os        one
-//   core's engine: completions, clock, randomness. Used only by the thread that
-//   runs that core. struct os_op     one asynchronous operation, embedded in
-//   whatever waits for it.
+//                    network and helper threads. Shared by all cores.
+//   struct os        one core's engine: completions, clock, randomness. Used
+//                    only by the thread that runs that core.
+//   struct os_op     one asynchronous operation, embedded in whatever waits
+//                    for it.
 //
 // Results are >= 0, or a negative errno. Descriptors are small integers >= 0
 // (on Linux: file descriptors), valid for every core of the host. Paths are
@@ -27,7 +28,6 @@ struct os_host;
 struct os;
 
 // ---- asynchronous operations
-// -------------------------------------------------------------------------------------------------------
 // Zero it (or OS_OP(done)) before the first use; it can be used again once it
 // is no longer in flight. While in_flight the op and every buffer lent to it
 // stay where they are. `done` runs on the core's thread inside os_wait(), never
@@ -46,7 +46,6 @@ struct os_op {
 #define OS_OP(done_function) ((struct os_op){.done = (done_function)})
 
 // ---- cores
-// -------------------------------------------------------------------------------------------------------------------------
 // [any] NULL and a negative errno in *error when the engine cannot be had
 // (io_uring refused: -EPERM, -ENOSYS, -ENOMEM). depth: how many operations may
 // be in flight at least; more wait inside the os layer, they never fail for
@@ -76,7 +75,6 @@ struct os_core_entry {
 void os_run_cores(struct os_host *host, struct os_core_entry *entries, int count);
 
 // ---- clock and randomness
-// ----------------------------------------------------------------------------------------------------------
 uint64_t os_now_ns(struct os *os);             // [core] monotonic, never 0
 int64_t os_wall_ms(struct os *os);             // [core] Unix time
 int64_t os_host_wall_ms(struct os_host *host); // [any]
@@ -84,7 +82,6 @@ uint64_t os_random(struct os *os);             // [core] 64 random bits, fit for
 uint64_t os_host_random(struct os_host *host); // [any]
 
 // ---- functions on helper threads
-// ----------------------------------------------------------------------------------------------------
 // [core] Runs function(host, argument) on a helper thread; its return value is
 // the op's result. The function owns what argument points to until the op is
 // done, touches nothing else, and may use the [any] calls. At most
@@ -94,7 +91,6 @@ typedef int64_t os_offload_function(struct os_host *host, void *argument);
 void os_offload(struct os *os, struct os_op *op, os_offload_function *function, void *argument);
 
 // ---- files: calls that complete at once
-// ---------------------------------------------------------------------------------------------
 // [any], but on a core only those that cannot sleep: os_pwritev of a cached
 // file, os_pread_nowait, os_start_writeback, os_close.
 enum {
@@ -125,10 +121,8 @@ int64_t os_pread_nowait(struct os_host *host, int file, void *buffer, size_t siz
 // there. count <= OS_VECTORS_MAX.
 enum { OS_VECTORS_MAX = 64 };
 int64_t os_pwritev(struct os_host *host, int file, const struct os_vector *vectors, int count, uint64_t position);
-int os_fsync(struct os_host *host,
-             int file); // data and metadata; directories too
-int os_fdatasync(struct os_host *host,
-                 int file); // data and what is needed to read it
+int os_fsync(struct os_host *host, int file);     // data and metadata; directories too
+int os_fdatasync(struct os_host *host, int file); // data and what is needed to read it
 int os_sync_filesystem(struct os_host *host, int file);
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes);
 int os_start_writeback(struct os_host *host, int file, uint64_t position, uint64_t size_bytes);
@@ -136,8 +130,7 @@ int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t siz
 int os_stat(struct os_host *host, const char *path, struct os_stat *stat);
 int os_stat_file(struct os_host *host, int file, struct os_stat *stat);
 int os_set_modified(struct os_host *host, const char *path, int64_t modified_ms);
-int os_rename(struct os_host *host, const char *from,
-              const char *to); // replaces `to`
+int os_rename(struct os_host *host, const char *from, const char *to); // replaces `to`
 int os_unlink(struct os_host *host, const char *path);
 int os_mkdir(struct os_host *host, const char *path);
 int os_rmdir(struct os_host *host, const char *path);
@@ -151,7 +144,6 @@ int os_lock(struct os_host *host, int file);
 int os_space(struct os_host *host, const char *path, uint64_t *total_bytes, uint64_t *available_bytes);
 
 // ---- files: operations
-// ----------------------------------------------------------------------------------------------------------------
 void os_pwritev_start(struct os *os, struct os_op *op, int file, const struct os_vector *vectors, int count,
                       uint64_t position);
 void os_fdatasync_start(struct os *os, struct os_op *op, int file);
@@ -160,7 +152,6 @@ void os_fdatasync_start(struct os *os, struct os_op *op, int file);
 void os_pread_start(struct os *os, struct os_op *op, int file, void *buffer, size_t size, uint64_t position);
 
 // ---- sockets
-// ---------------------------------------------------------------------------------------------------------------------------
 struct os_address {
     char text[64]; // numeric, "127.0.0.1" or "::1"
     uint16_t port;
@@ -202,7 +193,6 @@ struct os_send {
 void os_send_start(struct os *os, struct os_send *send, int socket, const struct os_slice *slices, size_t count);
 
 // ---- the process
-// -----------------------------------------------------------------------------------------------------------------------
 // Completes when the process is asked to stop (SIGTERM, SIGINT): the result is
 // the signal's number. One core only.
 void os_signal_start(struct os *os, struct os_op *op);
