@@ -181,6 +181,20 @@ int name_list_read(struct os_host *host, const char *path, struct name_list *lis
     return error < 0 ? error : 0;
 }
 
+bool name_list_has(const struct name_list *list, const char *name) {
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(list->names[middle], name);
+        if (order == 0) return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
 void name_list_free(struct name_list *list) {
     for (size_t i = 0; i < list->count; i++)
         free(list->names[i]);

@@ -40,4 +40,5 @@ struct name_list {
     size_t count, capacity;
 };
 int name_list_read(struct os_host *host, const char *path, struct name_list *list);
+bool name_list_has(const struct name_list *list, const char *name);
 void name_list_free(struct name_list *list);
