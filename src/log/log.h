@@ -67,7 +67,7 @@ struct log_load {
     _Atomic uint64_t *progress_bytes; // advanced while recovering; may be NULL
     // out
     struct log *log;   // NULL on error
-    char reason[512];  // what was wrong: file, byte, what was expected; or, with a log, a warning (a cut); else ""
+    char reason[256];  // what was wrong: file, byte, what was expected; or, with a log, a warning (a cut); else ""
     int64_t cut_bytes; // dropped from the end by recovery
     int64_t recovered_bytes;
 };

@@ -120,10 +120,8 @@ static int64_t delete_from(struct loading *l, size_t first) {
 
 static int64_t explain_loss(struct loading *l, const char *where, int64_t end_offset) {
     loading_note(l,
-                 "%s: the log would end at offset %" PRId64 ", but it was durable up to %" PRId64
-                 " and committed up to %" PRId64
-                 ": restore the file, or take the partition out of the checkpoint files "
-                 "to accept the loss",
+                 "%s; it would end at %" PRId64 ", but was durable up to %" PRId64 " and committed up to %" PRId64
+                 ": restore it, or accept the loss by removing its checkpoint lines",
                  where, end_offset, l->load->recovery_point, l->load->high_watermark);
     return LOADING_CORRUPT;
 }
