@@ -70,6 +70,8 @@ int os_listen(struct os *os, const char *address, uint16_t port, int backlog, st
 // ---- accepting: the kernel writes the peer's address into the caller's os_address, which is then turned into text
 _Static_assert(sizeof(struct sockaddr_in6) <= sizeof(struct os_address), "a socket address fits");
 
+enum { ACCEPT_LOST_MAX = 64 }; // then the caller hears of it
+
 // The connection was lost before we took it: not an error of the listener.
 static bool accept_lost_one(int32_t result) {
     return result == -ECONNABORTED || result == -EPROTO || result == -ENETDOWN || result == -EHOSTDOWN ||
@@ -79,7 +81,7 @@ static bool accept_lost_one(int32_t result) {
 static void accept_done(struct os *os, struct os_op *op, int32_t result) {
     struct request *request = request_of(op);
     struct os_address *peer = (struct os_address *)(uintptr_t)request->address;
-    if (accept_lost_one(result)) {
+    if (accept_lost_one(result) && request->retries++ < ACCEPT_LOST_MAX) {
         request->extra = sizeof(struct os_address);
         ring_start(os, op);
         return;
