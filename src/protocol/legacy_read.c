@@ -49,8 +49,9 @@ static bool legacy_load(struct bytes in, struct legacy_message *m, struct legacy
         m->timestamp = (int64_t)load_be64(in.data + LEGACY_TIMESTAMP);
         p = in.data + LEGACY_BODY_1;
     }
-    if (!take_field(&p, end, &m->key) || !take_field(&p, end, &m->value) || p != end) {
-        return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "key and value do not fill the message");
+    // What may follow the value is not looked at, as in Kafka.
+    if (!take_field(&p, end, &m->key) || !take_field(&p, end, &m->value)) {
+        return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "key or value reaches beyond the message");
     }
     return true;
 }
