@@ -133,7 +133,7 @@ static bool check_records(const struct append_rules *rules, struct arena *arena,
     bool ok = true, dense = true;
     int32_t index = 0;
     check->max_timestamp = -1;
-    record_open(&reader, b, rules->decompressed_max_bytes, 0);
+    record_open_cached(&reader, b, rules->decompressed_max_bytes, 0, rules->cache);
     while (ok && (status = record_next(&reader, &record)) == RECORD_OK) {
         int64_t timestamp = type_is_append ? b->max_timestamp
                                            : (int64_t)((uint64_t)b->base_timestamp + (uint64_t)record.timestamp_delta);

@@ -21,6 +21,7 @@ struct append_rules {
     uint32_t max_batch_bytes;
     int16_t produce_version;
     uint64_t decompressed_max_bytes; // of one batch: what a bomb may cost
+    struct decompress_cache *cache;  // of the core; may be NULL
 };
 
 struct record_error {

@@ -81,7 +81,8 @@ bool legacy_unfold(const struct legacy_message *wrapper, uint64_t output_max_byt
     enum decompress_status status;
     uint8_t *memory = NULL;
     size_t used = 0, room = 0;
-    decompress_open(&d, codec, wrapper->value, output_max_bytes, wrapper->magic == 0 ? DECOMPRESS_LZ4_MAGIC_0 : 0);
+    decompress_open(&d, codec, wrapper->value, output_max_bytes, wrapper->magic == 0 ? DECOMPRESS_LZ4_MAGIC_0 : 0,
+                    NULL);
     while ((status = decompress_next(&d, &chunk)) == DECOMPRESS_CHUNK) {
         if (chunk.size > room - used) {
             room = max_size(room * 2, used + chunk.size);
