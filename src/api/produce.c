@@ -10,6 +10,7 @@
 #include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
+#include "api/state.h"
 #include "metadata/publish.h"
 #include "protocol/batch_validate.h"
 #include "protocol/message.h"
@@ -118,6 +119,7 @@ static void row_validate(struct produce *p, struct produce_row *row, const struc
         .max_batch_bytes = (uint32_t)config->max_message_bytes,
         .produce_version = p->call->version,
         .decompressed_max_bytes = facts_of(p->call->core)->decompressed_bytes_max,
+        .cache = &p->call->core->api->decompress,
     };
     append_validate(row->records, &rules, &p->call->request->arena, &row->check);
     row->error = row->check.error;
