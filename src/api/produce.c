@@ -14,6 +14,7 @@
 #include "metadata/publish.h"
 #include "protocol/batch_validate.h"
 #include "protocol/message.h"
+#include "protocol/produce_codec.h"
 #include "replica/append.h"
 
 #define PRODUCE_STEPS(STEP)                                                                                            \
@@ -51,6 +52,10 @@ void handle_produce(struct api_call *call) {
     struct produce *p = call_alloc(call, sizeof *p);
     if (!p) return;
     p->call = call;
+    struct message_error error;
+    if (!produce_request_decode(call->version, call->body_bytes, NULL, call->body, &call->request->arena, &error)) {
+        return respond_close(call, error.reason);
+    }
     p->request = call->body;
     flow_start(&p->flow, &produce_flow, call->core);
 }
