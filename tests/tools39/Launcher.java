@@ -18,9 +18,11 @@ import org.apache.kafka.common.utils.Exit;
 /**
  * Runs Kafka's command-line tools one after another in one JVM.
  *
- * <p>Happy path: a line on standard input is a step, `out TAB err TAB in TAB class TAB argument...` (`-`: empty input); its main() runs with
- * these files as its standard streams, and the answer on standard output is a line with its exit status. What a tool would do at the end of the process is done at the end of its step. Failure modes: an exception that main()
- * lets out is printed to the step's err and counts as status 1, as the java command has it; System.exit itself is not caught, the tools use Exit.
+ * <p>Happy path: a line on standard input is a step, `out TAB err TAB in TAB class TAB argument...` (`-`: empty input);
+ * its main() runs with these files as its standard streams, and the answer on standard output is a line with its exit
+ * status. What a tool would do at the end of the process is done at the end of its step. Failure modes: an exception
+ * that main() lets out is printed to the step's err and counts as status 1, as the java command has it; System.exit
+ * itself is not caught, the tools use Exit.
  */
 public final class Launcher {
     /** Thrown in place of ending the process. */

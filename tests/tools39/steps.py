@@ -2,8 +2,8 @@
 """The script of Kafka tool calls: one line a step, in order; a line that ends in a backslash goes on in the next.
 
 `NAME: TOOL ARGUMENTS`: words as a shell splits them; {at} is `--bootstrap-server ADDRESS`, {broker} the address, {dir}
-a folder for files; `<FILE` at the end is the tool's standard input. `=FILE TEXT` writes a file. `!start GROUP TOPIC` and
-`!stop GROUP` start and stop a member of a group in the background.
+a folder for files; `<FILE` at the end is the tool's standard input. `=FILE TEXT` writes a file. `!start GROUP TOPIC`
+and `!stop GROUP` start and stop a member of a group in the background.
 """
 
 TOOLS = {
