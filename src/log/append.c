@@ -50,6 +50,7 @@ struct log_writer {
     int64_t first_max_timestamp_ms;
     int error; // of the write
     struct flow_op op;
+    struct flush_wait flush_wait;
     struct cut_job cut;
     struct log_roll roll;
 };
@@ -71,13 +72,16 @@ static void answer_all(struct list *appends, int16_t error) {
 }
 
 void log_append_start(struct log *log, struct log_append *append) {
-    ASSERT(!log->closer);
     ASSERT(append->size_bytes > 0);
     append->done = false;
     append->error = KAFKA_ERROR_NONE;
     append->duplicate = false;
     append->base_offset = append->end_offset = append->duplicate_time_ms = -1;
     list_init(&append->link);
+    if (log->closer) {
+        answer(append, KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER);
+        return;
+    }
     list_push_back(&log->appends, &append->link);
     if (flow_is_active(&log->writer)) return; // it looks again before it ends
     ASSERT(!log->write);
@@ -264,6 +268,7 @@ static flow_next writer_step_commit(struct flow *flow) {
     LIST_FOREACH (link, &w->group)
         commit_batches(log, container_of(link, struct log_append, link), &limits);
     ASSERT(active->size_bytes == w->start_position + w->size_bytes);
+    active->modified_ms = core_wall_ms(log->core);
     log->end_offset = w->next_offset;
     producers_written(&log->producers, log->end_offset);
     log_remember_end(log, log->end_offset, active->size_bytes);
@@ -337,6 +342,7 @@ static flow_next writer_step_roll(struct flow *flow) {
         log_turn_give(&log->maintenance, &w->maintenance);
         return FLOW_GOTO(writer, begin);
     }
+    if (!log_roll_may_begin(log, &w->flush_wait, flow)) return FLOW_WAIT;
     log_roll_begin(log, &w->roll, max_i64(facts.base_offset, log->end_offset), flow);
     return FLOW_NEXT;
 }
@@ -361,6 +367,7 @@ static flow_next writer_step_release(struct flow *flow) {
     ASSERT(list_is_empty(&w->group) && list_is_empty(&log->appends));
     log_turn_give(&log->maintenance, &w->maintenance);
     log_turn_give(&log->writer_turn, &w->turn);
+    flush_await_no_more(&w->flush_wait);
     log->write = NULL;
     free(w);
     if (log->closer) flow_wake(log->closer);

@@ -158,7 +158,10 @@ int directory_create_all(struct os_host *host, const char *path) {
         int error = create_one(host, part);
         if (error < 0) return error;
     }
-    return 0;
+    // A process that was killed may have made it without getting this far.
+    parent_of(part);
+    int error = directory_sync(host, part);
+    return error == -EACCES ? 0 : error;
 }
 
 static int add_name(void *context, const char *name) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group commit. One flush in flight a log; what is written meanwhile waits for the next one, which starts as soon as
-// this one completes. The end is sampled from completed writes before the flush is submitted; segments are flushed in
-// order, and a new segment's directory entry was made durable before its first write, so the flushed end never passes
-// anything that is not on stable storage.
+// this one completes. The end is sampled from completed writes before the flush is submitted. A segment is
+// sealed only when it is flushed, and the new one's directory entry is durable before its first write, so the flushed
+// end never passes anything that is not on stable storage. No two syncs of a file are ever in flight: the kernel tells
+// an error of write-back to only one of them.
 //
 // The logs of one directory that want a flush on this core queue up for its flusher: a few get an fdatasync each; many
 // get one syncfs together, and those that want it meanwhile the next one.
@@ -79,6 +80,10 @@ void flush_await(struct log *log, struct flush_wait *wait, struct flow *flow) {
     if (wait->link.next == NULL) list_init(&wait->link);
     wait->flow = flow;
     if (!list_is_linked(&wait->link)) list_push_back(&log->flush.waiters, &wait->link);
+}
+
+void flush_await_no_more(struct flush_wait *wait) {
+    if (wait->link.next != NULL) list_remove(&wait->link);
 }
 
 // ---- one log

@@ -18,6 +18,11 @@
 #include "log/producers.h"
 #include "log/segment.h"
 
+struct log_turn_wait {
+    struct list link;
+    struct flow *flow;
+    bool granted;
+};
 struct log_turn {
     struct list waiters; // of log_turn_wait, in order
     bool taken;
@@ -63,6 +68,7 @@ struct log {
     int64_t recovery_point;
     struct epochs epochs;
     struct producers producers;
+    int64_t durable_snapshot; // the offset of a snapshot that is on stable storage; -1: not known of any
     int64_t producer_expiration_ms;
     bool durable;
 
@@ -98,6 +104,26 @@ static inline struct segment *log_active_segment(const struct log *log) {
 }
 struct segment_limits log_segment_limits(const struct log *log);
 
+// ---- work.c: what every piece of maintenance is. Allocated, and freed by log_task_end.
+struct log_task {
+    struct flow flow;
+    struct flow_op op;
+    struct log *log;
+    struct log_work *work; // NULL: nobody waits for it
+    struct log_turn_wait maintenance, writer;
+    struct segment_wait wait;
+    struct flush_wait flush_wait;
+};
+void log_task_start(struct log_task *task, struct log *log, const struct flow_type *type, struct log_work *work);
+// Gives the turns back, answers whoever waits with flow.error. The caller frees the memory.
+void log_task_end(struct log_task *task);
+static inline struct log_task *log_task_of(struct flow *flow) {
+    return container_of(flow, struct log_task, flow);
+}
+void log_truncate_start(struct log *log, struct log_work *work); // truncate.c
+void log_retain_start(struct log *log, struct log_work *work);   // retain.c
+void log_save_start(struct log *log, struct log_work *work);     // save.c
+
 // ---- log.c
 // The segment is the core's from now on.
 void log_adopt_segment(struct log *log, struct segment *segment);
@@ -125,6 +151,9 @@ void segment_hold(struct segment *segment);
 void segment_release(struct segment *segment);
 // The segment, no longer in the log's array, is freed with its last reference.
 void log_detach_segment(struct log *log, struct segment *segment);
+// They leave the log; searches in flight start again.
+void log_remove_first_segments(struct log *log, size_t count);
+void log_remove_last_segments(struct log *log, size_t count);
 
 // ---- flush.c
 void flush_init(struct log *log);
@@ -132,6 +161,7 @@ void flush_after_write(struct log *log); // flush.messages, flush.ms
 void flush_pause(struct log *log);       // starts no new flush until flush_resume; await !flush.in_flight
 void flush_resume(struct log *log);
 void flush_await(struct log *log, struct flush_wait *wait, struct flow *flow);
+void flush_await_no_more(struct flush_wait *wait);
 void flush_wake_waiters(struct log *log);
 
 // ---- read.c: boundaries

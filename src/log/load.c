@@ -192,7 +192,7 @@ static int64_t finish_snapshots(struct loading *l) {
     if (l->clean && !l->had_snapshot) { // as Kafka, so that a later truncation finds something to begin from
         for (size_t i = bases.count > 2 ? bases.count - 2 : 0; i < bases.count && error == 0; i++)
             if (bases.offsets[i] > log->start_offset)
-                error = snapshot_write(l->host, l->path, bases.offsets[i], producers, false);
+                error = snapshot_write(l->host, l->path, bases.offsets[i], producers, true);
     }
     if (error == 0 && log->end_offset > log->start_offset && producers->snapshot_offset < log->end_offset) {
         error = snapshot_write(l->host, l->path, log->end_offset, producers, true);
@@ -238,9 +238,12 @@ static int64_t finish(struct loading *l, const struct epochs *epochs_in_file) {
     epochs_truncate_start(&log->epochs, log->start_offset);
     error = write_epochs(l, epochs_in_file);
     if (error == 0) error = finish_snapshots(l);
-    if (error == 0 && l->directory_changed) error = directory_sync(l->host, l->path);
+    // After a kill, names that are seen may not be durable yet (a roll was under way): they are about to be relied on.
+    if (error == 0 && (l->directory_changed || !l->load->clean)) error = directory_sync(l->host, l->path);
     log->flushed_end = log->end_offset;
     log->recovery_point = log->end_offset;
+    // A clean stop made it durable, or it was written and fsynced just now.
+    if (l->clean) log->durable_snapshot = log->producers.snapshot_offset;
     return error;
 }
 

@@ -12,6 +12,7 @@ struct log *log_new(const char *topic, int32_t partition) {
     log->topic = strdup(topic);
     ASSERT(log->topic != NULL);
     log->partition = partition;
+    log->durable_snapshot = -1;
     epochs_init(&log->epochs);
     producers_init(&log->producers, 0);
     list_init(&log->shard_link);
@@ -50,6 +51,7 @@ void log_adopt_segment(struct log *log, struct segment *segment) {
     segment->log = log;
     segment->shard = log->shard;
     segment->writeback_bytes = segment->size_bytes;
+    segment->created_ms = core_wall_ms(log->core);
     if (segment->indexes_resident || segment->file >= 0) {
         int file = segment->file;
         segment->file = -1;
@@ -66,8 +68,14 @@ void log_attach(struct log *log, struct core *core, struct log_listener *listene
     log->listener = listener;
     log->shard = log_shard_enter(log->dir, core);
     list_push_back(&log->shard->logs, &log->shard_link);
-    for (size_t i = 0; i < log->segment_count; i++)
-        log_adopt_segment(log, log->segments[i]);
+    for (size_t i = 0; i < log->segment_count; i++) {
+        struct segment *segment = log->segments[i];
+        // What the recovery point says: indexes below it are on stable storage.
+        bool is_written = segment->index.written == segment->index.count &&
+                          segment->time_index.written == segment->time_index.count && !segment->indexes_trim;
+        if (log_segment_end(log, i) <= log->recovery_point && is_written) segment->indexes_durable = true;
+        log_adopt_segment(log, segment);
+    }
     log_choose_roll_jitter(log);
     flush_init(log);
 }

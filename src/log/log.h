@@ -23,12 +23,6 @@
 
 struct log;
 
-// A place in one of the two orders in which flows get at a log (internal.h); private to log/.
-struct log_turn_wait {
-    struct list link;
-    struct flow *flow;
-    bool granted;
-};
 // Waiting for a segment's file to be open and its indexes in memory; private to log/.
 struct segment_wait {
     struct list link;
@@ -85,15 +79,12 @@ struct log_close {
     struct flow *flow;
     bool done;
     int16_t error;
-    // private
-    struct log *log;
-    struct log_job *job;
-    struct log_turn_wait maintenance, writer;
-    struct segment_wait wait;
-    struct flow work;
-    struct flow_op op;
 };
 void log_close_start(struct log *log, struct log_close *close);
+// Files and directories that wait for file_delete_delay_ms on this core are left as they are: the next start deletes
+// them. True: nothing of the directory is in use on this core any more. False: a deletion is under way, or something is
+// still being read: ask again later. After the last log of the core was closed, before log_dir_close().
+bool log_dir_leave_core(struct log_dir *dir, struct core *core);
 
 // ---- what it holds
 // ---------------------------------------------------------------------------------------------------------------------
@@ -192,14 +183,6 @@ struct log_lookup {
     int64_t offset; // -1: none
     int64_t timestamp_ms;
     int32_t leader_epoch; // -1: not known
-    // private
-    struct log *log;
-    struct segment *held;
-    struct log_search *search;
-    uint32_t removals;
-    struct segment_wait wait;
-    struct flow work;
-    struct flow_op op;
 };
 void log_lookup_start(struct log *log, struct log_lookup *lookup);
 
@@ -241,13 +224,7 @@ struct log_work {
     int64_t offset;
     struct flow *flow;
     bool done;
-    int16_t error;
-    // private
-    struct log *log;
-    struct log_job *job;
-    struct log_turn_wait maintenance, writer;
-    struct segment_wait wait;
-    struct flow work;
-    struct flow_op op;
+    int16_t error; // NONE, KAFKA_STORAGE_ERROR, OFFSET_OUT_OF_RANGE (LOG_DELETE_RECORDS above the high watermark),
+                   // NOT_LEADER_OR_FOLLOWER (the log is being closed)
 };
 void log_work_start(struct log *log, struct log_work *work);

@@ -187,3 +187,19 @@ void log_detach_segment(struct log *log, struct segment *segment) {
     log->shard->users++; // until segment_end
     if (segment->references == 0) segment_end(segment);
 }
+
+void log_remove_first_segments(struct log *log, size_t count) {
+    ASSERT(count < log->segment_count);
+    log->removals++;
+    for (size_t i = 0; i < count; i++)
+        log_detach_segment(log, log->segments[i]);
+    log->segment_count -= count;
+    memmove(log->segments, log->segments + count, log->segment_count * sizeof *log->segments);
+}
+
+void log_remove_last_segments(struct log *log, size_t count) {
+    ASSERT(count <= log->segment_count);
+    log->removals++;
+    for (size_t i = 0; i < count; i++)
+        log_detach_segment(log, log->segments[--log->segment_count]);
+}

@@ -93,6 +93,25 @@ void producers_free(struct producers *p) {
     hashmap_free(&p->by_id);
 }
 
+static void move_list(struct list *to, struct list *from) {
+    list_init(to);
+    if (list_is_empty(from)) return;
+    *to = *from;
+    to->next->prev = to;
+    to->prev->next = to;
+    list_init(from);
+}
+
+void producers_move(struct producers *to, struct producers *from) {
+    producers_free(to);
+    *to = *from; // but for the lists, whose heads are in the struct
+    move_list(&to->by_recency, &from->by_recency);
+    move_list(&to->open_transactions, &from->open_transactions);
+    move_list(&to->unreplicated, &from->unreplicated);
+    move_list(&to->undo, &from->undo);
+    producers_init(from, to->hash_seed);
+}
+
 // ---- finding
 // -------------------------------------------------------------------------------------------------------------------------
 static uint64_t hash_id(const struct producers *p, int64_t id) {

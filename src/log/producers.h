@@ -90,6 +90,8 @@ struct producer_transaction {
 
 void producers_init(struct producers *p, uint64_t hash_seed);
 void producers_free(struct producers *p);
+// `to` is freed and gets what `from` has; `from` is empty then, as after producers_init.
+void producers_move(struct producers *to, struct producers *from);
 // Forgets all producers, transactions and undo; snapshot_offset stays.
 void producers_clear(struct producers *p);
 

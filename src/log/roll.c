@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new segment. The offloaded function writes what the old one's index files lack and cuts them to size, writes a
-// producer snapshot at the new base, creates the three new files and makes their directory entries durable; only then
-// does the log have the segment and write into it. The old segment's bytes are flushed by the next flush, before the
-// flushed end passes into the new one; its index files and the snapshot become durable at the next checkpoint.
+// A new segment. The offloaded function flushes the old one, writes what its index files lack and cuts them to size,
+// writes a producer snapshot at the new base, creates the three new files and makes their directory entries durable;
+// only then does the log have the segment and write into it. (Were the old one not flushed first, a power cut could
+// take its end and leave the new segment: a hole in the log, which recovery could not tell from a compacted log.) The
+// index files and the snapshot become durable at the next checkpoint.
 //
 // Failure: no space (or no descriptor) leaves the log as it was, and the append that needed the segment is answered
 // KAFKA_STORAGE_ERROR; what was created is removed again. Everything else, and any failed fsync, fails the directory.
@@ -21,7 +22,7 @@ static bool roll_is_due_by_time(const struct log *log, const struct segment *act
     int64_t first_ms = active->size_bytes > 0 ? active->first_timestamp_ms : question->group_first_timestamp_ms;
     ASSERT(first_ms != SEGMENT_UNKNOWN);
     int64_t waited_ms =
-        first_ms >= 0 ? question->max_timestamp_ms - first_ms : core_wall_ms(log->core) - active->modified_ms;
+        first_ms >= 0 ? question->max_timestamp_ms - first_ms : core_wall_ms(log->core) - active->created_ms;
     int64_t limit_ms = log->config.segment_ms;
     if (log->config.cleanup_policy & TOPIC_CLEANUP_COMPACT)
         limit_ms = min_i64(limit_ms, log->config.max_compaction_lag_ms);
@@ -73,10 +74,18 @@ static int64_t roll_run(struct os_host *host, void *argument) {
 }
 
 // ---- on the core
+bool log_roll_may_begin(struct log *log, struct flush_wait *wait, struct flow *flow) {
+    if (log->flushed_end == log->end_offset || log_dir_is_failed(log->dir)) return true;
+    log_flush_start(log);
+    flush_await(log, wait, flow);
+    return false;
+}
+
 void log_roll_begin(struct log *log, struct log_roll *roll, int64_t base_offset, struct flow *flow) {
     struct segment *active = log_active_segment(log);
     ASSERT(base_offset > active->base_offset);
     ASSERT(base_offset >= log->end_offset);
+    ASSERT(log->flushed_end == log->end_offset);
     ASSERT(active->indexes_resident);
     *roll = (struct log_roll){.directory = log->path, .sealed = active, .base_offset = base_offset, .file = -1};
     flow_op_init(&roll->op, flow);
@@ -100,7 +109,6 @@ static void roll_install(struct log *log, struct log_roll *roll) {
     log_choose_roll_jitter(log);
     if (roll->snapshot) log->producers.snapshot_offset = roll->base_offset;
     core_trace(log->core, "rolled", log->topic, (uint64_t)roll->base_offset);
-    log_flush_start(log); // the old segment, whatever the class
 }
 
 static bool leaves_the_log_usable(int error) {

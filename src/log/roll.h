@@ -27,7 +27,9 @@ struct log_roll {
     int file;
     bool sync_failed;
 };
-// Needs both turns; the active segment's indexes are in memory. The flow will be woken; ask log_roll_is_done until it
-// is true, then *roll can be used again.
+// True: everything is flushed, or the directory has failed. False: the flow will be woken; ask again. Needs both turns.
+bool log_roll_may_begin(struct log *log, struct flush_wait *wait, struct flow *flow);
+// After log_roll_may_begin, in a directory that has not failed; the active segment's indexes are in memory. The flow
+// will be woken; ask log_roll_is_done until it is true, then *roll can be used again.
 void log_roll_begin(struct log *log, struct log_roll *roll, int64_t base_offset, struct flow *flow);
 bool log_roll_is_done(struct log *log, struct log_roll *roll);

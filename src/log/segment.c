@@ -60,6 +60,7 @@ void segment_count_batch(struct segment *segment, const struct segment_batch *ba
     if (batch->max_timestamp_ms > segment->max_timestamp_ms) {
         segment->max_timestamp_ms = batch->max_timestamp_ms;
         segment->max_timestamp_offset = batch->last_offset;
+        segment->time_pending = true;
     }
     if (segment->bytes_since_index > limits->index_interval_bytes) segment_add_index_entry(segment, batch, limits);
     segment->bytes_since_index += batch->size_bytes;
@@ -68,6 +69,7 @@ void segment_count_batch(struct segment *segment, const struct segment_batch *ba
 
 void segment_finish_time_index(struct segment *segment) {
     ASSERT(segment->indexes_resident);
+    segment->time_pending = false;
     if (segment->max_timestamp_ms < 0) return;
     struct time_index_entry last = {segment->max_timestamp_ms,
                                     (int32_t)segment_relative(segment, segment->max_timestamp_offset)};

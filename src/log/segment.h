@@ -28,9 +28,10 @@ struct segment {
     int64_t max_timestamp_offset; // the last offset of the first batch that has it
     int64_t first_timestamp_ms;   // max timestamp of the first batch, for rolling by time; -1: none; SEGMENT_UNKNOWN:
                                   // look at the file
-    int64_t modified_ms;          // the file's mtime at load, or when it was created
+    int64_t modified_ms;          // the file's mtime at load, or of the last append
     struct index index;
     struct time_index time_index;
+    bool time_pending;     // the largest timestamp has no time index entry yet
     bool indexes_resident; // both are in memory; else only in their files (and nothing of them is unwritten)
     bool indexes_durable;  // the index files hold every entry and have been fsynced since
     bool indexes_trim;     // an index file is longer than its entries: cut it with the next write
@@ -41,6 +42,7 @@ struct segment {
     uint32_t references; // reads whose slices are not sent yet, and whatever else needs the file and the struct
     struct log_shard *shard;
     struct list open_link;     // in the shard's list of segments with a file or indexes, least recently used first
+    int64_t created_ms;        // wall clock when it was created or attached: rolling by time without timestamps
     uint64_t used_ms;          // core_now_ms of the last use
     uint64_t writeback_bytes;  // up to here writeback has been started
     struct segment_open *open; // an offloaded opening in flight

@@ -20,6 +20,7 @@ struct log_shard *log_shard_enter(struct log_dir *dir, struct core *core) {
         list_init(&shard->open);
         list_init(&shard->flush_queue);
         list_init(&shard->syncfs.logs);
+        list_init(&shard->deletions);
         timer_init(&shard->sweep, shard_sweep);
         dir->shards[core->id] = shard;
     }
@@ -34,6 +35,7 @@ void log_shard_leave(struct log_shard *shard) {
     ASSERT(list_is_empty(&shard->logs));
     ASSERT(list_is_empty(&shard->open));
     ASSERT(list_is_empty(&shard->flush_queue));
+    ASSERT(list_is_empty(&shard->deletions));
     ASSERT(!shard->syncfs.in_flight);
     ASSERT(!flow_is_active(&shard->flusher));
     core_timer_cancel(shard->core, &shard->sweep);

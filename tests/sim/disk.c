@@ -216,7 +216,7 @@ static void set_size(struct inode *inode, uint64_t size) {
     inode->size = size;
 }
 
-void file_write(struct inode *inode, const uint8_t *bytes, uint64_t size, uint64_t position) {
+void sim_file_write(struct inode *inode, const uint8_t *bytes, uint64_t size, uint64_t position) {
     if (size == 0) return;
     grow(&inode->data, &inode->capacity, position + size);
     memcpy(inode->data + position, bytes, size);

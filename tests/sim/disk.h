@@ -63,7 +63,7 @@ void directory_set(struct directory *directory, const char *name, struct inode *
 void directory_change(struct inode *directory, const char *name, struct inode *inode, const char *old_name);
 void directory_move(struct inode *from, const char *old_name, struct inode *to, const char *name, struct inode *inode);
 
-void file_write(struct inode *inode, const uint8_t *bytes, uint64_t size, uint64_t position);
+void sim_file_write(struct inode *inode, const uint8_t *bytes, uint64_t size, uint64_t position);
 void file_truncate(struct inode *inode, uint64_t size);
 // Makes durable what was done up to `sequence` (UINT64_MAX: all).
 void inode_sync(struct inode *inode, uint64_t sequence);

@@ -295,7 +295,7 @@ static void write_part(struct inode *inode, const struct os_vector *vectors, int
         at = end;
         if (end <= from) continue;
         uint64_t first = start > from ? start : from, last = end < to ? end : to;
-        file_write(inode, (const uint8_t *)vectors[i].data + (first - start), last - first, position + first);
+        sim_file_write(inode, (const uint8_t *)vectors[i].data + (first - start), last - first, position + first);
     }
 }
 
