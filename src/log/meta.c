@@ -2,6 +2,7 @@
 // Version 0 is that of brokers with ZooKeeper (and ours); a missing version is 0 too. Version 1, with node.id, is
 // KRaft's: its brokers keep their metadata elsewhere, so such a directory is refused.
 #include "log/meta.h"
+#include "base/date.h"
 #include "config/properties.h"
 #include <inttypes.h>
 
@@ -64,29 +65,16 @@ bool meta_parse(struct str text, struct meta_properties *meta, struct text *reas
     return good;
 }
 
-// Days since 1970-01-01 to a date, by counting from 1 March of year 0 so that leap days come last.
-static void civil_date(int64_t days, int64_t *year, int *month, int *day) {
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t shifted_month = (5 * day_of_year + 2) / 153;
-    *day = (int)(day_of_year - (153 * shifted_month + 2) / 5 + 1);
-    *month = (int)(shifted_month < 10 ? shifted_month + 3 : shifted_month - 9);
-    *year = year_of_era + era * 400 + (*month <= 2);
-}
-
 static void add_date(int64_t now_ms, struct text *out) {
     static const char *const weekdays[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
     static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     int64_t seconds = now_ms > 0 ? now_ms / 1000 : 0;
-    int64_t days = seconds / 86400, year;
-    int month, day, second = (int)(seconds % 86400);
-    civil_date(days, &year, &month, &day);
-    text_addf(out, "%s %s %02d %02d:%02d:%02d UTC %" PRId64, weekdays[days % 7], months[month - 1], day, second / 3600,
-              second / 60 % 60, second % 60, year);
+    int64_t days = seconds / 86400;
+    int second = (int)(seconds % 86400);
+    struct date date = date_of_days(days);
+    text_addf(out, "%s %s %02d %02d:%02d:%02d UTC %" PRId64, weekdays[days % 7], months[date.month - 1], date.day,
+              second / 3600, second / 60 % 60, second % 60, date.year);
 }
 
 void meta_format(const struct meta_properties *meta, int64_t now_ms, struct text *out) {

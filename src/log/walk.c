@@ -158,7 +158,9 @@ enum walk_status walk_next(struct walk *w) {
     ASSERT(w->position <= w->end_position);
     w->reason[0] = '\0';
     if (w->position == w->end_position) return WALK_END;
+    w->is_whole = false;
     enum walk_status status = check_extent(w);
+    w->is_whole = status == WALK_BATCH;
     if (status == WALK_BATCH) status = check_offsets(w);
     if (status == WALK_BATCH && w->check_crc) status = check_crc(w);
     if (status != WALK_BATCH) return status;
@@ -178,6 +180,14 @@ enum walk_status walk_load_batch(struct walk *w, uint64_t bytes_max) {
     enum walk_status status = fill(w, w->batch_position, (size_t)w->batch_bytes);
     if (status == WALK_BATCH) w->batch.bytes = (struct bytes){at(w, w->batch_position), (size_t)w->batch_bytes};
     return status;
+}
+
+void walk_skip(struct walk *w) {
+    ASSERT(w->is_whole);
+    w->batch_position = w->position;
+    w->position += w->batch_bytes;
+    bool has_end = w->batch.last_offset_delta >= 0 && w->batch.base_offset < INT64_MAX - INT32_MAX - 1;
+    if (has_end) w->next_offset = max_i64(w->next_offset, walk_last_offset(w) + 1);
 }
 
 void walk_close(struct walk *w) {

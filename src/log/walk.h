@@ -28,6 +28,7 @@ struct walk {
     uint64_t batch_bytes;
     int8_t magic;     // 0 and 1: one old message, of whose header only these are set: base_offset, max_timestamp
     char reason[160]; // on WALK_DAMAGED
+    bool is_whole;    // on WALK_DAMAGED: the batch is there as a whole, only what it says is wrong
     int error;        // on WALK_FAILED
     // private
     uint8_t *buffer;
@@ -39,6 +40,8 @@ enum walk_status walk_next(struct walk *walk);
 // After WALK_BATCH: reads the whole batch into memory: walk->batch.bytes, until the next call. WALK_DAMAGED: larger
 // than bytes_max.
 enum walk_status walk_load_batch(struct walk *walk, uint64_t bytes_max);
+// After WALK_DAMAGED with is_whole: goes on behind that batch.
+void walk_skip(struct walk *walk);
 void walk_close(struct walk *walk);
 static inline int64_t walk_last_offset(const struct walk *walk) {
     return walk->batch.base_offset + walk->batch.last_offset_delta;

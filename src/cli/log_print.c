@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that is printed came from files that anybody may have written: control characters are always escaped.
+#include "cli/log_print.h"
+#include "base/arena.h"
+#include "base/bits.h"
+#include "base/date.h"
+#include "protocol/message.h"
+#include "protocol/messages/group_log.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MS_OF_DAY = 86400000, OFFSETS_RECORD_BYTES_MAX = 16 << 20 };
+
+bool log_value_format_parse(const char *word, enum log_value_format *format) {
+    static const char *const words[] = {"text", "hex", "json"};
+    for (int i = LOG_VALUE_TEXT; i <= LOG_VALUE_JSON; i++) {
+        if (strcmp(word, words[i]) != 0) continue;
+        *format = (enum log_value_format)i;
+        return true;
+    }
+    return false;
+}
+
+// ---- times
+// -----------------------------------------------------------------------------------------------------------------------------
+const char *log_time_text(int64_t time_ms, char text[static LOG_TIME_TEXT_BYTES]) {
+    struct text t = text_in(text, LOG_TIME_TEXT_BYTES);
+    if (time_ms == -1) {
+        text_addf(&t, "-");
+        return text;
+    }
+    int64_t days = time_ms / MS_OF_DAY, rest = time_ms % MS_OF_DAY;
+    if (rest < 0) {
+        rest += MS_OF_DAY;
+        days--;
+    }
+    struct date d = date_of_days(days);
+    text_addf(&t, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d.%03dZ", d.year, d.month, d.day, (int)(rest / 3600000),
+              (int)(rest / 60000 % 60), (int)(rest / 1000 % 60), (int)(rest % 1000));
+    return text;
+}
+
+// Takes exactly `digits` digits off the front.
+static bool take_number(const char **at, int digits, int *value) {
+    *value = 0;
+    for (int i = 0; i < digits; i++, (*at)++) {
+        if (**at < '0' || **at > '9') return false;
+        *value = *value * 10 + (**at - '0');
+    }
+    return true;
+}
+
+static bool take_clock(const char *at, int64_t *ms) {
+    int hour, minute, second = 0, milli = 0;
+    if (*at++ != 'T' || !take_number(&at, 2, &hour) || *at++ != ':' || !take_number(&at, 2, &minute)) return false;
+    if (*at == ':' && (at++, !take_number(&at, 2, &second))) return false;
+    if (*at == '.' && (at++, !take_number(&at, 3, &milli))) return false;
+    if (*at == 'Z') at++;
+    *ms = ((int64_t)hour * 60 + minute) * 60000 + (int64_t)second * 1000 + milli;
+    return *at == '\0' && hour < 24 && minute < 60 && second < 60;
+}
+
+bool log_time_parse(const char *word, int64_t *time_ms) {
+    if (parse_i64(str_of(word), INT64_MIN, INT64_MAX, time_ms)) return true;
+    int year, month, day;
+    int64_t clock_ms = 0;
+    const char *at = word;
+    if (!take_number(&at, 4, &year) || *at++ != '-' || !take_number(&at, 2, &month) || *at++ != '-' ||
+        !take_number(&at, 2, &day))
+        return false;
+    struct date d = {year, month, day};
+    if (!date_is_valid(d) || (*at && !take_clock(at, &clock_ms))) return false;
+    *time_ms = date_to_days(d) * MS_OF_DAY + clock_ms;
+    return true;
+}
+
+// ---- strings
+// ---------------------------------------------------------------------------------------------------------------------------
+// The length of the well-formed UTF-8 sequence at p, 0 if there is none.
+static size_t utf8_length(const uint8_t *p, size_t left) {
+    static const uint8_t least_second[] = {0xa0, 0x80, 0x90}; // after 0xe0, 0xed, 0xf0
+    size_t length = p[0] < 0x80                   ? 1
+                    : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                    : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                    : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                                  : 0;
+    if (length == 0 || length > left) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    if (p[0] == 0xe0 && p[1] < least_second[0]) return 0;
+    if (p[0] == 0xed && p[1] > 0x9f) return 0; // surrogates
+    if (p[0] == 0xf0 && p[1] < least_second[2]) return 0;
+    if (p[0] == 0xf4 && p[1] > 0x8f) return 0;
+    return length;
+}
+
+static void print_character(const uint8_t *p, size_t length) {
+    if (length == 0)
+        fputs("\\ufffd", stdout);
+    else if (length > 1 && !(length == 2 && p[0] == 0xc2 && p[1] < 0xa0)) // not the control characters from 0x80 on
+        fwrite(p, 1, length, stdout);
+    else if (length == 2)
+        printf("\\u00%02x", p[1]);
+    else if (p[0] == '"' || p[0] == '\\')
+        printf("\\%c", p[0]);
+    else if (p[0] == '\n' || p[0] == '\r' || p[0] == '\t')
+        fputs(p[0] == '\n' ? "\\n" : p[0] == '\r' ? "\\r" : "\\t", stdout);
+    else if (p[0] < 0x20 || p[0] == 0x7f)
+        printf("\\u%04x", p[0]);
+    else
+        putchar(p[0]);
+}
+
+void log_print_string(struct tailrace_bytes bytes) {
+    putchar('"');
+    for (size_t i = 0; i < bytes.size;) {
+        size_t length = utf8_length(bytes.data + i, bytes.size - i);
+        print_character(bytes.data + i, length);
+        i += length == 0 ? 1 : length;
+    }
+    putchar('"');
+}
+
+static bool print_json(struct tailrace_bytes value) {
+    json_t *json = json_loadb((const char *)value.data, value.size, JSON_DECODE_ANY, NULL);
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+    if (text) fputs(text, stdout);
+    free(text);
+    json_decref(json);
+    return text != NULL;
+}
+
+void log_print_value(struct tailrace_bytes value, enum log_value_format format) {
+    if (!value.data) {
+        fputs("null", stdout);
+        return;
+    }
+    if (format == LOG_VALUE_JSON && print_json(value)) return;
+    if (format != LOG_VALUE_HEX) {
+        log_print_string(value);
+        return;
+    }
+    putchar('"');
+    for (size_t i = 0; i < value.size; i++)
+        printf("%02x", value.data[i]);
+    putchar('"');
+}
+
+// ---- __consumer_offsets
+// ---------------------------------------------------------------------------------------------------------------
+// {"version":1,"data":{...}}
+static bool print_versioned(const struct schema *schema, struct tailrace_bytes bytes) {
+    int16_t version = (int16_t)load_be16(bytes.data);
+    if (!schema_has_version(schema, version)) return false;
+    struct arena arena;
+    arena_init(&arena, OFFSETS_RECORD_BYTES_MAX);
+    void *message = arena_alloc(&arena, schema->size_bytes);
+    size_t capacity = bytes.size * 8 + 4096; // escapes, names of fields
+    char *memory = malloc(capacity);
+    struct text out = text_in(memory, capacity);
+    struct bytes body = {bytes.data + 2, bytes.size - 2};
+    bool good = message && message_decode(schema, version, body, NULL, message, &arena, NULL);
+    if (good) message_print(schema, version, message, &out);
+    good = good && !out.truncated;
+    if (good) printf("{\"version\":%d,\"data\":%s}", version, memory);
+    free(memory);
+    arena_drop(&arena);
+    return good;
+}
+
+static bool is_group(struct tailrace_bytes key) {
+    return load_be16(key.data) == 2;
+}
+
+bool log_print_offsets_key(struct tailrace_bytes key) {
+    if (!key.data || key.size < 2 || key.size > OFFSETS_RECORD_BYTES_MAX) return false;
+    return print_versioned(is_group(key) ? &group_metadata_key_schema : &offset_commit_key_schema, key);
+}
+
+bool log_print_offsets_value(struct tailrace_bytes key, struct tailrace_bytes value) {
+    if (!key.data || key.size < 2 || !value.data || value.size < 2 || value.size > OFFSETS_RECORD_BYTES_MAX)
+        return false;
+    if (load_be16(key.data) > 2) return false;
+    return print_versioned(is_group(key) ? &group_metadata_value_schema : &offset_commit_value_schema, value);
+}
+
+// ---- findings
+// -----------------------------------------------------------------------------------------------------------------------------
+void log_print_finding(const struct inspect_finding *f, bool json) {
+    const char *slash = f->file[0] ? "/" : "";
+    if (json) {
+        printf("{\"type\":\"%s\",\"directory\":", f->is_damage ? "damage" : "note");
+        log_print_string(log_text(f->directory));
+        fputs(",\"file\":", stdout);
+        log_print_string(log_text(f->file));
+        if (f->byte >= 0) printf(",\"byte\":%" PRId64, f->byte);
+        fputs(",\"what\":", stdout);
+        log_print_string(log_text(f->text));
+        fputs("}\n", stdout);
+        return;
+    }
+    char line[4096 + 1024];
+    struct text t = TEXT_IN(line);
+    text_addf(&t, "%s: ", f->is_damage ? "DAMAGED" : "note");
+    text_add_escaped(&t, str_of(f->directory));
+    text_addf(&t, "%s", slash);
+    text_add_escaped(&t, str_of(f->file));
+    if (f->byte >= 0) text_addf(&t, " byte %" PRId64, f->byte);
+    text_addf(&t, ": ");
+    text_add_escaped(&t, str_of(f->text));
+    puts(line);
+}
