@@ -10,9 +10,11 @@
 #include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
+#include "api/state.h"
 #include "metadata/publish.h"
 #include "protocol/batch_validate.h"
 #include "protocol/message.h"
+#include "protocol/produce_codec.h"
 #include "replica/append.h"
 
 #define PRODUCE_STEPS(STEP)                                                                                            \
@@ -50,6 +52,10 @@ void handle_produce(struct api_call *call) {
     struct produce *p = call_alloc(call, sizeof *p);
     if (!p) return;
     p->call = call;
+    struct message_error error;
+    if (!produce_request_decode(call->version, call->body_bytes, NULL, call->body, &call->request->arena, &error)) {
+        return respond_close(call, error.reason);
+    }
     p->request = call->body;
     flow_start(&p->flow, &produce_flow, call->core);
 }
@@ -118,6 +124,7 @@ static void row_validate(struct produce *p, struct produce_row *row, const struc
         .max_batch_bytes = (uint32_t)config->max_message_bytes,
         .produce_version = p->call->version,
         .decompressed_max_bytes = facts_of(p->call->core)->decompressed_bytes_max,
+        .cache = &p->call->core->api->decompress,
     };
     append_validate(row->records, &rules, &p->call->request->arena, &row->check);
     row->error = row->check.error;

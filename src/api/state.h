@@ -4,6 +4,7 @@
 
 #include "api/fetch_session.h"
 #include "core/core.h"
+#include "protocol/compress.h"
 
 // A block of producer ids that this core hands out; a new one is asked for when it is used up.
 struct producer_ids {
@@ -16,5 +17,7 @@ struct api_state {
     struct core *core;
     struct producer_ids producer_ids;
     struct fetch_sessions fetch_sessions;
+    struct decompress_cache decompress; // for Produce
 };
 void api_state_init(struct api_state *state, struct core *core);
+void api_state_free(struct api_state *state);

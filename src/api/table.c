@@ -5,7 +5,7 @@
 #include "protocol/messages.h"
 
 static const struct api_handler API_HANDLERS[] = {
-    {API_KEY_PRODUCE, false, sizeof(struct produce_request), handle_produce},
+    {API_KEY_PRODUCE, true, sizeof(struct produce_request), handle_produce},
     {API_KEY_FETCH, true, sizeof(struct fetch_request), handle_fetch},
     {API_KEY_LIST_OFFSETS, false, sizeof(struct list_offsets_request), handle_list_offsets},
     {API_KEY_METADATA, false, sizeof(struct metadata_request), handle_metadata},

@@ -140,6 +140,8 @@ int broker_run(struct broker *b) {
 void broker_destroy(struct broker *b) {
     if (b->publisher) image_publisher_destroy(b->publisher);
     if (b->set) core_set_destroy(b->set);
+    for (int i = 0; b->cores && i < b->data_cores; i++)
+        api_state_free(&b->cores[i].api);
     free(b->cores);
     free(b->found);
     arena_drop(&b->arena);

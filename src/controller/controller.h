@@ -64,7 +64,7 @@ struct controller_auto_create_topic {
     struct str message;
 };
 struct controller_delete_topic {
-    // in: the name, or (name null) the id; out: both, if the topic is there
+    // in: the name, or (name null) the id, whose topic's name is filled in if it is there
     struct str name;
     struct uuid topic_id;
     int16_t error;

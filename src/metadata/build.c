@@ -125,6 +125,11 @@ void image_topic_set_overrides(struct image_topic *topic, struct config_map over
     topic_resolve(topic, config);
 }
 
+const struct image_topic *image_topic_hold(const struct image_topic *shared) {
+    ((struct image_topic *)(uintptr_t)shared)->references++;
+    return shared;
+}
+
 void image_topic_release(const struct image_topic *shared) {
     struct image_topic *topic = (struct image_topic *)(uintptr_t)shared;
     ASSERT(topic->references > 0);
@@ -254,12 +259,6 @@ static void draft_sort(struct image_draft *draft) {
     draft->edit_count = kept;
 }
 
-static const struct image_topic *topic_share(const struct image_topic *shared) {
-    struct image_topic *topic = (struct image_topic *)(uintptr_t)shared;
-    topic->references++;
-    return topic;
-}
-
 static void draft_merge(struct image_draft *draft, struct image *image) {
     const struct image *before = draft->before;
     const struct image_topic **topics = allocate(before->topic_count + draft->edit_count, sizeof *topics);
@@ -269,7 +268,7 @@ static void draft_merge(struct image_draft *draft, struct image *image) {
                     : edit == draft->edit_count ? -1
                                                 : str_compare(before->topics[old]->name, draft->edits[edit].name);
         if (order < 0) {
-            topics[count++] = topic_share(before->topics[old++]);
+            topics[count++] = image_topic_hold(before->topics[old++]);
             continue;
         }
         if (order == 0) old++; // replaced or removed

@@ -16,6 +16,8 @@ void image_partition_set_replicas(struct image_partition *partition, const int32
 void image_partition_set_isr(struct image_partition *partition, const int32_t *ids, int32_t count);
 // Copies the settings (sorted by key) and resolves them over the broker's.
 void image_topic_set_overrides(struct image_topic *topic, struct config_map overrides, const struct config *config);
+// One more reference, and one less. The control core's.
+const struct image_topic *image_topic_hold(const struct image_topic *topic);
 void image_topic_release(const struct image_topic *topic);
 
 // Settings changed at run time: copies the maps; what cannot be used is passed over and told to the report (may be

@@ -77,16 +77,16 @@ static bool check_blob(struct bytes records, const struct append_rules *rules, s
         return refuse_before_log(check, KAFKA_ERROR_INVALID_RECORD, "no whole record batch");
     }
     if (rules->produce_version < 3) return true;
+    if (status == BATCH_OLD_FORMAT)
+        return refuse_before_log(check, KAFKA_ERROR_INVALID_RECORD, "record batch of magic 0 or 1");
+    if (batch_codec(&check->batch) == CODEC_ZSTD && rules->produce_version < 7) {
+        return refuse_before_log(check, KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE, "zstd below version 7 of Produce");
+    }
     enum batch_status next = batch_load(rest, &second);
     if (next == BATCH_CORRUPT)
         return refuse_before_log(check, KAFKA_ERROR_CORRUPT_MESSAGE, "impossible batch length or magic");
     if (next == BATCH_OK || next == BATCH_OLD_FORMAT) {
         return refuse_before_log(check, KAFKA_ERROR_INVALID_RECORD, "more than one record batch");
-    }
-    if (status == BATCH_OLD_FORMAT)
-        return refuse_before_log(check, KAFKA_ERROR_INVALID_RECORD, "record batch of magic 0 or 1");
-    if (batch_codec(&check->batch) == CODEC_ZSTD && rules->produce_version < 7) {
-        return refuse_before_log(check, KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE, "zstd below version 7 of Produce");
     }
     return true;
 }
@@ -130,16 +130,16 @@ static bool check_records(const struct append_rules *rules, struct arena *arena,
     struct record_reader reader;
     struct record record;
     enum record_status status = RECORD_END;
-    bool ok = true;
+    bool ok = true, dense = true;
     int32_t index = 0;
     check->max_timestamp = -1;
-    record_open(&reader, b, rules->decompressed_max_bytes, 0);
+    record_open_cached(&reader, b, rules->decompressed_max_bytes, 0, rules->cache);
     while (ok && (status = record_next(&reader, &record)) == RECORD_OK) {
         int64_t timestamp = type_is_append ? b->max_timestamp
                                            : (int64_t)((uint64_t)b->base_timestamp + (uint64_t)record.timestamp_delta);
         if (timestamp > check->max_timestamp) check->max_timestamp = timestamp;
-        if (record.offset_delta != index) ok = refuse(check, KAFKA_ERROR_INVALID_RECORD, "offset deltas are not dense");
-        if (ok) ok = record_rules_check(rules, type_is_append, timestamp, record.key_bytes >= 0, index, arena, check);
+        dense &= record.offset_delta == index;
+        ok = record_rules_check(rules, type_is_append, timestamp, record.key_bytes >= 0, index, arena, check);
         index++;
     }
     record_close(&reader);
@@ -150,9 +150,11 @@ static bool check_records(const struct append_rules *rules, struct arena *arena,
     if (status == RECORD_CORRUPT)
         return refuse(check, KAFKA_ERROR_INVALID_RECORD, "records of the batch are malformed");
     ASSERT(index == b->count);
-    if (check->record_error_count == 0) return true;
-    check->reason = record_errors_reason(check);
-    return false;
+    if (check->record_error_count > 0) {
+        check->reason = record_errors_reason(check);
+        return false;
+    }
+    return dense || refuse(check, KAFKA_ERROR_INVALID_RECORD, "offset deltas are not dense");
 }
 
 static void take_batch(const struct append_rules *rules, struct append_check *check) {

@@ -5,7 +5,8 @@
 //
 // Where Kafka 3.9 answers UNKNOWN_SERVER_ERROR (a payload that does not decompress, codecs 5 to 7), clients would give
 // up or loop; here it is INVALID_RECORD and UNSUPPORTED_COMPRESSION_TYPE. Offset deltas that are not 0, 1, 2... are
-// INVALID_RECORD (Kafka writes such a batch as it is, or rebuilds it).
+// INVALID_RECORD (Kafka writes such a batch as it is, or rebuilds it), and so are compressed records whose length field
+// is wrong (Kafka does not look, and its consumers fail on them).
 #pragma once
 
 #include "base/arena.h"
@@ -20,6 +21,7 @@ struct append_rules {
     uint32_t max_batch_bytes;
     int16_t produce_version;
     uint64_t decompressed_max_bytes; // of one batch: what a bomb may cost
+    struct decompress_cache *cache;  // of the core; may be NULL
 };
 
 struct record_error {

@@ -16,12 +16,22 @@ enum decompress_status {
     DECOMPRESS_TOO_LARGE, // the output would pass the cap, or the codec's window its limit
 };
 
+// What is dear to make anew for each batch: a zstd context costs 17 us where CPUID traps, as in virtual machines. One
+// for each core, all zero at first; used by one decompressor at a time, others make their own.
+struct decompress_cache {
+    void *gzip, *zstd;
+    uint8_t *buffer;
+    size_t buffer_bytes;
+};
+void decompress_cache_free(struct decompress_cache *cache);
+
 struct decompressor {
     enum codec codec;
-    enum decompress_status status; // once it is not CHUNK it stays
-    struct bytes in;               // what is not consumed yet
-    uint64_t output_left_bytes;    // of the cap
-    uint8_t *buffer;               // for the current chunk
+    struct decompress_cache *cache; // may be NULL
+    enum decompress_status status;  // once it is not CHUNK it stays
+    struct bytes in;                // what is not consumed yet
+    uint64_t output_left_bytes;     // of the cap
+    uint8_t *buffer;                // for the current chunk
     size_t buffer_bytes;
     void *state; // of gzip and zstd
     bool framed; // snappy: xerial framing; lz4: header was read
@@ -32,8 +42,9 @@ struct decompressor {
 // Some clients wrote a wrong lz4 header checksum into messages of magic 0; Kafka tolerates it there only.
 enum { DECOMPRESS_LZ4_MAGIC_0 = 1 };
 
-// Always followed by decompress_close. Nothing is copied: `in` must stay. codec is not CODEC_NONE.
-void decompress_open(struct decompressor *d, enum codec codec, struct bytes in, uint64_t output_max_bytes, int flags);
+// Always followed by decompress_close. Nothing is copied: `in` must stay. codec is not CODEC_NONE; cache may be NULL.
+void decompress_open(struct decompressor *d, enum codec codec, struct bytes in, uint64_t output_max_bytes, int flags,
+                     struct decompress_cache *cache);
 // On DECOMPRESS_CHUNK, *chunk (never empty) is valid until the next call.
 enum decompress_status decompress_next(struct decompressor *d, struct bytes *chunk);
 void decompress_close(struct decompressor *d);

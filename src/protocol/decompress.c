@@ -17,7 +17,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { CHUNK_BYTES = 64 * 1024, ZSTD_WINDOW_LOG_MAX = 27 };
+enum { CHUNK_BYTES = 64 * 1024, ZSTD_WINDOW_LOG_MAX = 27, ZSTD_KEPT_MAX_BYTES = 512 * 1024 };
 
 static void take(struct decompressor *d, size_t n) {
     ASSERT(n <= d->in.size);
@@ -170,21 +170,55 @@ static enum decompress_status next_lz4(struct decompressor *d, struct bytes *chu
     }
 }
 
-void decompress_open(struct decompressor *d, enum codec codec, struct bytes in, uint64_t output_max_bytes, int flags) {
-    ASSERT(codec > CODEC_NONE && codec < CODEC_COUNT);
-    *d = (struct decompressor){.codec = codec, .in = in, .output_left_bytes = output_max_bytes};
-    d->lz4_ignore_header_checksum = flags & DECOMPRESS_LZ4_MAGIC_0;
-    if (codec == CODEC_GZIP) {
-        z_stream *z = calloc(1, sizeof *z);
-        ASSERT(z != NULL && inflateInit2(z, 15 + 16) == Z_OK);
-        d->state = z;
-        need_buffer(d, CHUNK_BYTES);
-    } else if (codec == CODEC_ZSTD) {
-        ZSTD_DStream *z = ZSTD_createDStream();
-        ASSERT(z != NULL && !ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)));
-        d->state = z;
-        need_buffer(d, CHUNK_BYTES);
+// Moves a pointer out of the cache, or gives NULL.
+static void *cache_take(void **slot) {
+    void *object = *slot;
+    *slot = NULL;
+    return object;
+}
+
+static z_stream *gzip_open(struct decompress_cache *cache) {
+    z_stream *z = cache ? cache_take(&cache->gzip) : NULL;
+    if (z) {
+        int rc = inflateReset(z);
+        ASSERT(rc == Z_OK);
+        return z;
     }
+    z = calloc(1, sizeof *z);
+    ASSERT(z != NULL);
+    int rc = inflateInit2(z, 15 + 16);
+    ASSERT(rc == Z_OK);
+    return z;
+}
+
+static ZSTD_DStream *zstd_open(struct decompress_cache *cache) {
+    ZSTD_DStream *z = cache ? cache_take(&cache->zstd) : NULL;
+    if (!z) z = ZSTD_createDStream();
+    ASSERT(z != NULL);
+    size_t reset = ZSTD_DCtx_reset(z, ZSTD_reset_session_only);
+    size_t limit = ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX);
+    ASSERT(!ZSTD_isError(reset) && !ZSTD_isError(limit));
+    return z;
+}
+
+static void gzip_free(z_stream *z) {
+    if (z) inflateEnd(z);
+    free(z);
+}
+
+void decompress_open(struct decompressor *d, enum codec codec, struct bytes in, uint64_t output_max_bytes, int flags,
+                     struct decompress_cache *cache) {
+    ASSERT(codec > CODEC_NONE && codec < CODEC_COUNT);
+    *d = (struct decompressor){.codec = codec, .cache = cache, .in = in, .output_left_bytes = output_max_bytes};
+    d->lz4_ignore_header_checksum = flags & DECOMPRESS_LZ4_MAGIC_0;
+    if (cache && cache->buffer) {
+        d->buffer = cache->buffer;
+        d->buffer_bytes = cache->buffer_bytes;
+        cache->buffer = NULL;
+    }
+    if (codec == CODEC_GZIP) d->state = gzip_open(cache);
+    if (codec == CODEC_ZSTD) d->state = zstd_open(cache);
+    if (d->state) need_buffer(d, CHUNK_BYTES);
 }
 
 enum decompress_status decompress_next(struct decompressor *d, struct bytes *chunk) {
@@ -199,13 +233,35 @@ enum decompress_status decompress_next(struct decompressor *d, struct bytes *chu
     return d->status;
 }
 
-void decompress_close(struct decompressor *d) {
-    if (d->codec == CODEC_GZIP) {
-        inflateEnd(d->state);
-        free(d->state);
-    } else if (d->codec == CODEC_ZSTD) {
-        ZSTD_freeDStream(d->state);
+// Large buffers are not kept, and neither is a zstd context that has grown by a large window.
+static void give_back(struct decompressor *d) {
+    struct decompress_cache *cache = d->cache;
+    if (!cache->buffer && d->buffer_bytes <= CHUNK_BYTES) {
+        cache->buffer = d->buffer;
+        cache->buffer_bytes = d->buffer_bytes;
+        d->buffer = NULL;
     }
+    if (d->codec == CODEC_GZIP && !cache->gzip) {
+        cache->gzip = d->state;
+        d->state = NULL;
+    }
+    if (d->codec == CODEC_ZSTD && !cache->zstd && ZSTD_sizeof_DStream(d->state) <= ZSTD_KEPT_MAX_BYTES) {
+        cache->zstd = d->state;
+        d->state = NULL;
+    }
+}
+
+void decompress_close(struct decompressor *d) {
+    if (d->cache) give_back(d);
+    if (d->codec == CODEC_GZIP) gzip_free(d->state);
+    if (d->codec == CODEC_ZSTD) ZSTD_freeDStream(d->state);
     free(d->buffer);
     *d = (struct decompressor){.status = DECOMPRESS_END};
+}
+
+void decompress_cache_free(struct decompress_cache *cache) {
+    gzip_free(cache->gzip);
+    ZSTD_freeDStream(cache->zstd);
+    free(cache->buffer);
+    *cache = (struct decompress_cache){0};
 }

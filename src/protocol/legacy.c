@@ -60,7 +60,11 @@ static bool legacy_check_set(struct legacy_set *set, const struct append_rules *
         }
         bool append_type = set->is_inner ? set->log_append_time : m.magic == 1 && m.attributes & BATCH_LOG_APPEND_TIME;
         int64_t timestamp = message_timestamp(set, &m);
-        if (!record_rules_check(rules, append_type, timestamp, m.key.data != NULL, index++, arena, check)) return false;
+        if (timestamp < -1) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "negative timestamp");
+        if (!record_rules_check(rules, append_type, timestamp, m.key.data != NULL, index, arena, check)) return false;
+        // To Kafka a plain message is a batch of its own: it has index 0, and the first bad one ends it.
+        if (!set->is_inner && check->record_error_count > 0) break;
+        if (set->is_inner) index++;
         check->max_timestamp = max_i64(check->max_timestamp, timestamp);
         set->batch_max_bytes += RECORD_OVERHEAD_MAX_BYTES + m.key.size + m.value.size;
     }

@@ -49,8 +49,9 @@ static bool legacy_load(struct bytes in, struct legacy_message *m, struct legacy
         m->timestamp = (int64_t)load_be64(in.data + LEGACY_TIMESTAMP);
         p = in.data + LEGACY_BODY_1;
     }
-    if (!take_field(&p, end, &m->key) || !take_field(&p, end, &m->value) || p != end) {
-        return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "key and value do not fill the message");
+    // What may follow the value is not looked at, as in Kafka.
+    if (!take_field(&p, end, &m->key) || !take_field(&p, end, &m->value)) {
+        return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "key or value reaches beyond the message");
     }
     return true;
 }
@@ -80,7 +81,8 @@ bool legacy_unfold(const struct legacy_message *wrapper, uint64_t output_max_byt
     enum decompress_status status;
     uint8_t *memory = NULL;
     size_t used = 0, room = 0;
-    decompress_open(&d, codec, wrapper->value, output_max_bytes, wrapper->magic == 0 ? DECOMPRESS_LZ4_MAGIC_0 : 0);
+    decompress_open(&d, codec, wrapper->value, output_max_bytes, wrapper->magic == 0 ? DECOMPRESS_LZ4_MAGIC_0 : 0,
+                    NULL);
     while ((status = decompress_next(&d, &chunk)) == DECOMPRESS_CHUNK) {
         if (chunk.size > room - used) {
             room = max_size(room * 2, used + chunk.size);

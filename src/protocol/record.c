@@ -12,6 +12,11 @@
 #include <stdlib.h>
 
 void record_open(struct record_reader *r, const struct batch *b, uint64_t output_max_bytes, int flags) {
+    record_open_cached(r, b, output_max_bytes, flags, NULL);
+}
+
+void record_open_cached(struct record_reader *r, const struct batch *b, uint64_t output_max_bytes, int flags,
+                        struct decompress_cache *cache) {
     struct bytes records = {b->bytes.data + BATCH_RECORDS, b->bytes.size - BATCH_RECORDS};
     ASSERT(batch_codec(b) < CODEC_COUNT);
     *r = (struct record_reader){.left = b->count, .wants_content = flags & RECORD_CONTENT};
@@ -19,7 +24,7 @@ void record_open(struct record_reader *r, const struct batch *b, uint64_t output
     r->output_left_bytes = r->is_compressed ? output_max_bytes : records.size;
     if (b->count < 0) r->failure = RECORD_CORRUPT;
     if (r->is_compressed) {
-        decompress_open(&r->decompressor, (enum codec)batch_codec(b), records, output_max_bytes, 0);
+        decompress_open(&r->decompressor, (enum codec)batch_codec(b), records, output_max_bytes, 0, cache);
         r->at = r->end = (const uint8_t *)"";
     } else {
         r->at = records.data;

@@ -36,6 +36,9 @@ struct record_reader {
 // The batch has a known codec, and its bytes stay. Decompressed output beyond output_max_bytes is RECORD_TOO_LARGE. Not
 // checked: the checksum. Always followed by record_close.
 void record_open(struct record_reader *r, const struct batch *b, uint64_t output_max_bytes, int flags);
+// The same with a core's cache, for many small batches.
+void record_open_cached(struct record_reader *r, const struct batch *b, uint64_t output_max_bytes, int flags,
+                        struct decompress_cache *cache);
 // RECORD_END only if the number of records is the header's and nothing follows them. Content is valid until the next
 // call.
 enum record_status record_next(struct record_reader *r, struct record *record);

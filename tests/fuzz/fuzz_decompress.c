@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes chunk;
     uint64_t total = 0;
     decompress_open(&d, CODEC_GZIP + data[0] % 4, (struct bytes){exact, size - 1}, OUTPUT_MAX_BYTES,
-                    data[0] & 128 ? DECOMPRESS_LZ4_MAGIC_0 : 0);
+                    data[0] & 128 ? DECOMPRESS_LZ4_MAGIC_0 : 0, NULL);
     while (decompress_next(&d, &chunk) == DECOMPRESS_CHUNK) {
         total += chunk.size;
         ASSERT(chunk.size > 0 && total <= OUTPUT_MAX_BYTES);

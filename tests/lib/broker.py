@@ -10,6 +10,7 @@ leaves the directory.
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -58,7 +59,7 @@ def tailrace_has_broker():
     if binary is None or not binary.exists():
         return False
     shown = subprocess.run([binary, "--help"], capture_output=True, text=True, timeout=10, check=False)
-    return "broker" in shown.stdout + shown.stderr
+    return re.search(r"^\s+broker\s", shown.stdout + shown.stderr, re.MULTILINE) is not None
 
 
 def write_properties(path, values):

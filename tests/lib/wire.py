@@ -11,6 +11,7 @@ import struct
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 0, 1, 2, 3, 9, 10
 DESCRIBE_GROUPS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 15, 18, 19, 20
+NOT_COORDINATOR = 16
 
 
 class WireError(Exception):
@@ -189,6 +190,8 @@ class Connection:
                 if code:
                     raise WireError(f"OffsetFetch {topic}-{partition}", code)
                 found[topic, partition] = offset
+        if set(found) != set(partitions):
+            raise WireError("OffsetFetch: not every partition is answered", NOT_COORDINATOR)
         return found
 
     def group_state(self, group):

@@ -301,7 +301,7 @@ static enum decompress_status drain(int codec, const void *bytes, size_t size, u
     struct bytes chunk;
     enum decompress_status status;
     *total = 0;
-    decompress_open(&d, codec, (struct bytes){bytes, size}, cap, flags);
+    decompress_open(&d, codec, (struct bytes){bytes, size}, cap, flags, NULL);
     while ((status = decompress_next(&d, &chunk)) == DECOMPRESS_CHUNK)
         *total += chunk.size;
     cr_assert_leq(d.buffer_bytes, 4u << 20);
@@ -351,4 +351,29 @@ Test(decompress, streams_may_follow_each_other) {
     size_t total;
     cr_assert_eq(drain(CODEC_SNAPPY, "\x05\x10hello", 7, CAP, 0, &total), DECOMPRESS_END);
     cr_assert_eq(total, 5);
+}
+
+Test(decompress, a_cache_serves_one_batch_after_the_other_good_or_bad) {
+    struct decompress_cache cache = {0};
+    uint8_t packed[4096];
+    for (int round = 0; round < 40; round++) {
+        int codec = CODEC_GZIP + round % 4;
+        size_t n = codec_compress(codec, 0, bytes_of("hello hello hello"), packed, sizeof packed), total = 0;
+        bool cut = round % 3 == 0;
+        struct decompressor d, other;
+        struct bytes chunk;
+        enum decompress_status status;
+        decompress_open(&d, codec, (struct bytes){packed, cut ? n - 2 : n}, CAP, 0, &cache);
+        decompress_open(&other, codec, (struct bytes){packed, n}, CAP, 0, &cache);
+        while ((status = decompress_next(&d, &chunk)) == DECOMPRESS_CHUNK)
+            total += chunk.size;
+        cr_assert_eq(status, cut ? DECOMPRESS_CORRUPT : DECOMPRESS_END);
+        cr_assert(cut || total == 17);
+        cr_assert_eq(decompress_next(&other, &chunk), DECOMPRESS_CHUNK);
+        cr_assert_eq(chunk.size, 17);
+        decompress_close(&d);
+        decompress_close(&other);
+    }
+    cr_assert_not_null(cache.zstd);
+    decompress_cache_free(&cache);
 }

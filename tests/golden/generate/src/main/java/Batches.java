@@ -37,12 +37,13 @@ public class Batches {
         out.println(label + " " + magic + " " + codec.id + " " + count + " " + Messages.hex(buffer));
     }
 
-    static MemoryRecords build(byte magic, CompressionType codec, TimestampType type, long producerId, boolean transactional, int count) {
+    static MemoryRecords build(byte magic, CompressionType codec, TimestampType type, long producerId, boolean transactional,
+                               int count) {
         long now = type == TimestampType.LOG_APPEND_TIME ? 5000000 : -1;
         short epoch = (short) (producerId < 0 ? -1 : 3);
         int sequence = producerId < 0 ? -1 : Integer.MAX_VALUE - 1;
-        MemoryRecordsBuilder builder = MemoryRecords.builder(ByteBuffer.allocate(1 << 16), magic, Compression.of(codec).build(), type, 0L, now,
-            producerId, epoch, sequence, transactional, 7);
+        MemoryRecordsBuilder builder = MemoryRecords.builder(ByteBuffer.allocate(1 << 16), magic, Compression.of(codec).build(), type,
+            0L, now, producerId, epoch, sequence, transactional, 7);
         for (int i = 0; i < count; i++) add(builder, i, magic);
         return builder.build();
     }
@@ -60,7 +61,8 @@ public class Batches {
                 print(out, "append_time", 2, codec, 5, build((byte) 2, codec, TimestampType.LOG_APPEND_TIME, -1, false, 5));
             }
             print(out, "marker", 2, CompressionType.NONE, 1,
-                MemoryRecords.withEndTransactionMarker(9L, 5000000L, 7, 42, (short) 3, new EndTransactionMarker(ControlRecordType.COMMIT, 11)));
+                MemoryRecords.withEndTransactionMarker(9L, 5000000L, 7, 42, (short) 3,
+                    new EndTransactionMarker(ControlRecordType.COMMIT, 11)));
         }
     }
 }
