@@ -142,7 +142,7 @@ static bool settings_decode(struct load *l, struct bytes data, struct config_map
     return true;
 }
 
-// NULL, or what is wrong.
+// NULL, or what is wrong with the topic's node.
 static const char *topic_decode(struct load *l, struct loaded_topic *t, struct text *reason) {
     if (!znode_topic_decode(&l->p.arena, t->read.data, &t->node, reason)) return reason->data;
     if (t->node.partition_count == 0 || t->node.partition_count > INT32_MAX / 2) return "no partitions";
@@ -150,9 +150,6 @@ static const char *topic_decode(struct load *l, struct loaded_topic *t, struct t
         if (t->node.partitions[i].partition != (int32_t)i) return "the partitions are not 0, 1, 2, ...";
         if (t->node.partitions[i].count == 0) return "a partition without replicas";
     }
-    if (t->settings_read.call.result == METASTORE_OK &&
-        !settings_decode(l, t->settings_read.data, &t->overrides, reason))
-        return reason->data;
     return NULL;
 }
 
@@ -168,6 +165,8 @@ static flow_next load_step_states(struct flow *flow) {
         if (!read_is_good(&t->settings_read, true)) return load_fail_read(l, &t->settings_read);
         const char *wrong = topic_decode(l, t, &reason);
         if (wrong) return load_fail(l, t->read.path, wrong);
+        if (!settings_decode(l, t->settings_read.data, &t->overrides, &reason))
+            return load_fail(l, t->settings_read.path, memory);
     }
     for (size_t i = 0; i < l->count; i++) {
         struct loaded_topic *t = &l->topics[i];

@@ -133,19 +133,6 @@ void bench_open(struct bench *b, struct disk *disk, const char *properties) {
     cr_assert_not_null(b->config);
 }
 
-void bench_kill(struct bench *b) {
-    // Helper threads may be writing: the store's job is waited for, its answers are not.
-    for (int i = 0; i < 3; i++)
-        os_wait(b->control->os, 0);
-    // The structures are left behind, as a killed process leaves them. The lock goes with the descriptor.
-    b->controller = NULL;
-    for (int file = 3; file < 64; file++) {
-        char link[64], name[256] = "";
-        snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-        if (readlink(link, name, sizeof name - 1) > 0 && strcmp(name, b->path) == 0) close(file);
-    }
-}
-
 void bench_stop(struct bench *b) {
     bool done = false;
     controller_stop(b->controller, NULL, &done);
@@ -169,7 +156,7 @@ void bench_close(struct bench *b) {
     unlink(b->path);
     rmdir(b->directory);
     arena_drop(&b->arena);
-    if (!b->set) os_host_destroy(b->host);
+    os_host_destroy(b->host);
 }
 
 // ---- requests

@@ -49,11 +49,9 @@ void bench_open(struct bench *b, struct disk *disk, const char *properties);
 // Ends the controller and the store in an orderly way, and starts them again on the same file and disk.
 void bench_restart(struct bench *b);
 void bench_stop(struct bench *b);
-// The same without any farewell, as after kill -9: what is in the file counts.
-void bench_kill(struct bench *b);
-void bench_start(struct bench *b); // after stop or kill; waits until started
+void bench_start(struct bench *b); // after stop; waits until started
 void bench_begin(struct bench *b); // the same without waiting
-void bench_close(struct bench *b); // after stop or kill
+void bench_close(struct bench *b); // after stop
 void bench_turn(struct bench *b);
 void bench_release(struct bench *b, int16_t error); // answers the orders that are held
 
