@@ -147,6 +147,9 @@ static bool flush_prepare(struct log *log) {
 }
 
 static void flush_submit(struct log *log) {
+#ifdef TAILRACE_PLANT_ACK_BEFORE_FLUSH
+    flush_advance(log, log->flush.target_offset);
+#endif
     os_fdatasync_start(log->core->os, &log->flush.op, log->flush.segment->file);
 }
 

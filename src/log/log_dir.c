@@ -220,7 +220,9 @@ static int64_t take_clean_marker(struct opening *o) {
     int error = os_stat(o->host, path, &stat);
     if (error < 0 && error != -ENOENT) return explain(o, CLEAN_MARKER, error);
     o->dir->was_clean = error == 0;
+#ifndef TAILRACE_PLANT_MARKER_KEPT
     if (o->dir->was_clean) error = os_unlink(o->host, path);
+#endif
     if (error < 0 && error != -ENOENT) return explain(o, CLEAN_MARKER, error);
     error = directory_sync(o->host, o->dir->path);
     return error < 0 ? explain(o, "fsync", error) : 0;

@@ -17,7 +17,11 @@
 #include <stdint.h>
 
 enum {
+#ifdef TAILRACE_PLANT_DEDUPE_WINDOW
+    PRODUCER_BATCHES_KEPT = 4,
+#else
     PRODUCER_BATCHES_KEPT = 5,
+#endif
     // Beyond it the producer that wrote longest ago (and has no open transaction) is forgotten, as if it had expired.
     PRODUCERS_MAX = 65536,
     PRODUCER_SNAPSHOT_HEADER_BYTES = 10,
