@@ -60,12 +60,14 @@ static int64_t load_producers(struct loading *l, int64_t offset) {
     int64_t start = loading_log_start(l), at = -1;
     struct snapshot_limits limits = {start, offset, l->now_ms, l->load->producer_expiration_ms};
     int64_t error = snapshot_list(l->host, l->path, &list);
+    bool expected = error == 0 && list.count > 0;
     if (error == 0) error = snapshot_load_newest(l->host, l->path, &list, &limits, &log->producers, &at, &warning);
     offset_list_free(&list);
     if (error < 0) return error;
     if (warning.size) loading_note(l, "%s", why);
     l->had_snapshot = at >= 0;
-    int64_t producers_from = at >= 0 ? at : l->clean ? INT64_MAX : start;
+    // After a clean stop no snapshot means that there is no state (Kafka's rule); one that cannot be used means nothing.
+    int64_t producers_from = at >= 0 ? at : l->clean && !expected ? INT64_MAX : start;
     int64_t epochs_from = l->rebuild_epochs ? log->segments[0]->base_offset : INT64_MAX;
     return loading_replay(l, producers_from, epochs_from, offset);
 }
