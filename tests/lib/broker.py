@@ -53,13 +53,18 @@ def tailrace_binary():
     return max(built, key=lambda path: path.stat().st_mtime) if built else None
 
 
-def tailrace_has_broker():
-    """Whether the binary is there and knows the sub-command `broker`."""
+def tailrace_has(command):
+    """Whether the binary is there and lists the sub-command in its help."""
     binary = tailrace_binary()
     if binary is None or not binary.exists():
         return False
     shown = subprocess.run([binary, "--help"], capture_output=True, text=True, timeout=10, check=False)
-    return re.search(r"^\s+broker\s", shown.stdout + shown.stderr, re.MULTILINE) is not None
+    return re.search(rf"^\s+{command}\s", shown.stdout + shown.stderr, re.MULTILINE) is not None
+
+
+def tailrace_has_broker():
+    """Whether there is a Tailrace to be tested."""
+    return tailrace_has("broker")
 
 
 def write_properties(path, values):
