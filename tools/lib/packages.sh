@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# What Debian 12 packages the scripts need, and how they get there. Sourced by tools/run and tools/test.
+
+build_packages=(cmake ninja-build gcc libc6-dev pkg-config liburing-dev libxxhash-dev libisal-dev liblz4-dev libzstd-dev
+                libsnappy-dev zlib1g-dev libjansson-dev librdkafka-dev)
+test_packages=(libcriterion-dev python3 binutils clang-format-14 kcat strace)
+# For tools/test --all: fuzzing, power cuts on loop-mounted file systems, the JVM, Go and Node clients.
+all_packages=(clang-14 libclang-rt-14-dev xfsprogs e2fsprogs util-linux python3-venv)
+
+# Installs what is missing of the packages named; without root, says how and gives up.
+packages_install() {
+    local missing=() package
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "These packages are missing. As root: apt-get install ${missing[*]}" >&2
+        return 1
+    fi
+    echo "Installing with apt-get: ${missing[*]}"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
