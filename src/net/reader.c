@@ -143,7 +143,8 @@ static flow_next reader_step_frame(struct flow *flow) {
         c->claim.flow = NULL;
     }
     if (end) return reader_end(c);
-    if (!c->receive_pending) frame_take_buffered(c);
+    // A receive ahead may be in flight: what it brings comes behind `end`, and is taken when it has come.
+    if (!c->receive_pending || !c->receiving_frame) frame_take_buffered(c);
     if (c->incoming_have == c->incoming->frame_size) return FLOW_NEXT;
     if (!c->receive_pending) {
         c->receiving_frame = true;

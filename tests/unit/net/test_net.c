@@ -12,6 +12,15 @@
 
 enum { TURNS_MAX = 20000, KEY_SLOW = 1, KEY_OVERLAPPING = 0 };
 
+// Fires again and again.
+struct tick {
+    struct timer timer;
+    struct core *core;
+};
+static void tick(struct timer *timer) {
+    core_timer_set(container_of(timer, struct tick, timer)->core, timer, 1);
+}
+
 // One data core, driven turn by turn; a timer keeps a turn from waiting longer than a millisecond.
 struct world {
     struct os_host *host;
@@ -21,7 +30,7 @@ struct world {
     struct net *nets[1];
     struct net_listener *listener;
     struct os_address address;
-    struct timer ticks[2];
+    struct tick ticks[2];
     struct request *parked[8];
     int parked_count, handled;
 };
@@ -29,15 +38,9 @@ static struct world *world_of(struct core *core) {
     return container_of(core->net, struct world, net);
 }
 
-static void tick(struct timer *timer) {
-    (void)timer;
-}
-
 static void world_turn(struct world *w) {
-    for (int i = 0; i < 2; i++) {
-        core_timer_set(w->set->cores[i], &w->ticks[i], 1);
+    for (int i = 0; i < 2; i++)
         core_turn(w->set->cores[i]);
-    }
 }
 
 // The answer is the frame as it came.
@@ -68,8 +71,11 @@ static void world_begin(struct world *w) {
     cr_assert_not_null(w->set);
     w->core = w->set->cores[0];
     w->core->net = &w->net;
-    for (int i = 0; i < 2; i++)
-        timer_init(&w->ticks[i], tick);
+    for (int i = 0; i < 2; i++) {
+        w->ticks[i].core = w->set->cores[i];
+        timer_init(&w->ticks[i].timer, tick);
+        tick(&w->ticks[i].timer);
+    }
     const struct net_handler handler = {handle, overlaps};
     const struct net_limits limits = {
         .frame_bytes_max = 1 << 20, .budget_bytes = 4 << 20, .arena_bytes_max = 8 << 20, .connections_max = 16};
@@ -123,7 +129,7 @@ static void world_end(struct world *w) {
     cr_assert_eq(w->net.connection_count, 0);
     cr_assert_eq(w->net.budget.used_bytes, 0);
     for (int i = 0; i < 2; i++)
-        core_timer_cancel(w->set->cores[i], &w->ticks[i]);
+        core_timer_cancel(w->set->cores[i], &w->ticks[i].timer);
     core_set_destroy(w->set);
     os_host_destroy(w->host);
 }
