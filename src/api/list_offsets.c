@@ -11,6 +11,8 @@
 #include "metadata/publish.h"
 #include "protocol/message.h"
 
+enum { VERSION_OF_LEADER_EPOCHS = 4 };
+
 struct list_offsets_call {
     struct api_call *call;
     const struct list_offsets_request *request;
@@ -33,10 +35,11 @@ static struct list_offsets_response_partition answer_row(struct list_offsets_cal
                                                   .offset = -1,
                                                   .leader_epoch = -1};
     if (call->error != KAFKA_ERROR_NONE) return row;
-    row.timestamp = call->timestamp_ms;
-    row.offset = call->offset;
-    row.leader_epoch = call->leader_epoch;
-    if (l->call->version == 0 && call->offset >= 0 && asked->max_num_offsets > 0) {
+    if (l->call->version >= VERSION_OF_LEADER_EPOCHS) row.leader_epoch = call->leader_epoch;
+    if (l->call->version > 0) {
+        row.timestamp = call->timestamp_ms;
+        row.offset = call->offset;
+    } else if (call->offset >= 0 && asked->max_num_offsets > 0) {
         row.old_style_offsets = call_alloc(l->call, sizeof *row.old_style_offsets);
         if (!row.old_style_offsets) return row;
         row.old_style_offsets[0] = call->offset;

@@ -19,6 +19,8 @@
 
 #define PRODUCE_STEPS(STEP)                                                                                            \
     STEP(produce, validate) STEP(produce, route) STEP(produce, gather) STEP(produce, respond) STEP(produce, release)
+enum { VERSION_OF_LEADERS = 10 };
+
 FLOW_DEFINE_COUNTED(produce, PRODUCE_STEPS, FLOW_STATS_PRODUCE)
 
 // One row of the answer. Rows of one partition that was named twice: the last one counts (trap 68).
@@ -211,7 +213,7 @@ static struct produce_response_partition row_answer(struct produce *p, struct pr
         .log_start_offset = row->sent ? row->append.log_start_offset : -1,
         .current_leader = {-1, -1},
     };
-    if (row->error == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER && row->sent) {
+    if (row->error == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER && row->sent && p->call->version >= VERSION_OF_LEADERS) {
         answer.current_leader = (struct produce_response_current_leader){row->append.leader, row->append.leader_epoch};
         *moved |= row->append.leader >= 0;
     }

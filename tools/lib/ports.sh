@@ -5,7 +5,8 @@
 port_holder() {
     local hex inode fd pid
     hex=$(printf '%04X' "$1")
-    inode=$(awk -v port=":$hex" 'index($2, port) == length($2) - 4 && $4 == "0A" {print $10; exit}' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
+    inode=$(awk -v port=":$hex" \
+        'index($2, port) == length($2) - 4 && $4 == "0A" {print $10; exit}' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
     [ -n "$inode" ] || return 0
     for fd in /proc/[0-9]*/fd/*; do
         if [ "$(readlink "$fd" 2>/dev/null)" = "socket:[$inode]" ]; then

@@ -10,13 +10,12 @@ struct world {
     struct fetch_sessions sessions;
 };
 
-static struct world world_begin(void) {
-    struct world w = {.host = os_host_create()};
+static void world_begin(struct world *w) {
+    w->host = os_host_create();
     int error = 0;
-    w.set = core_set_create(w.host, 1, &error);
-    cr_assert_not_null(w.set);
-    fetch_sessions_init(&w.sessions, w.set->cores[0]);
-    return w;
+    w->set = core_set_create(w->host, 1, &error);
+    cr_assert_not_null(w->set);
+    fetch_sessions_init(&w->sessions, w->set->cores[0]);
 }
 
 static void world_end(struct world *w) {
@@ -31,7 +30,8 @@ static struct fetch_session_use begin(struct world *w, int32_t id, int32_t epoch
 }
 
 Test(fetch_session, is_made_by_a_full_fetch_and_continued_by_epoch) {
-    struct world w = world_begin();
+    struct world w;
+    world_begin(&w);
     struct fetch_request_partition partitions[] = {{.partition = 0, .fetch_offset = 5},
                                                    {.partition = 1, .fetch_offset = 6}};
     struct fetch_request_topic topic = {.topic = str_of("t"), .partitions = partitions, .partitions_count = 2};
@@ -62,7 +62,8 @@ Test(fetch_session, is_made_by_a_full_fetch_and_continued_by_epoch) {
 }
 
 Test(fetch_session, closes_when_its_last_partition_is_forgotten) {
-    struct world w = world_begin();
+    struct world w;
+    world_begin(&w);
     struct fetch_request_partition partition = {.partition = 3};
     struct fetch_request_topic topic = {.topic = str_of("t"), .partitions = &partition, .partitions_count = 1};
     struct fetch_session_use use = begin(&w, 0, 0, &topic, 1);
@@ -82,7 +83,8 @@ Test(fetch_session, closes_when_its_last_partition_is_forgotten) {
 }
 
 Test(fetch_session, is_refused_quietly_when_the_cache_is_full) {
-    struct world w = world_begin();
+    struct world w;
+    world_begin(&w);
     for (int i = 0; i < 3; i++) {
         struct fetch_session_use use = begin(&w, 0, 0, NULL, 0);
         cr_assert_eq(use.error, KAFKA_ERROR_NONE);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// tailrace broker: runs a broker until it is told to stop (SIGTERM, SIGINT); a second signal ends it at once.
+//
+// Exit status 0 after an orderly stop, 1 if it could not start or had to give up, 2 for a wrong command line.
+#include "broker/broker.h"
+#include "cli/cli.h"
+#include "cli/config_print.h"
+#include "cli/overrides.h"
+#include "config/properties.h"
+#include "os/linux/host.h"
+#include <stdio.h>
+
+static int help(void) {
+    printf("usage: tailrace broker FILE [--standalone] [--override KEY=VALUE]...\n"
+           "       tailrace broker --standalone [--override KEY=VALUE]...\n\n"
+           "Runs a broker with the settings of a server.properties file, in the foreground. Events go to standard "
+           "error, a line "
+           "each.\n\n"
+           "  --standalone            no ZooKeeper: the metadata is kept in a file in the first log directory\n"
+           "  --override KEY=VALUE    a setting that wins over the file's\n\n"
+           "example: tailrace broker server.properties --standalone\n"
+           "         tailrace broker --standalone --override log.dirs=./data --override "
+           "listeners=PLAINTEXT://127.0.0.1:9092\n");
+    return cli_finish_output("tailrace broker") ? CLI_OK : CLI_FAILED;
+}
+
+struct request {
+    const char *file;
+    bool standalone;
+    struct cli_overrides overrides;
+};
+
+static int read_option(struct request *r, struct cli_arguments *a) {
+    static const char *const options[] = {"--standalone", "--override", "--help", NULL};
+    if (cli_is(a, "--standalone")) {
+        r->standalone = true;
+    } else if (cli_is(a, "--override")) {
+        const char *text = cli_value(a);
+        return text && cli_override_add(&r->overrides, a->argv[0], text) ? CLI_OK : CLI_USAGE;
+    } else if (!a->name && !r->file) {
+        r->file = a->value;
+    } else {
+        return cli_unknown(a, options);
+    }
+    return CLI_OK;
+}
+
+static const struct config *configuration(struct arena *a, const struct request *r) {
+    struct str text = str_of("");
+    if (r->file && !cli_read_file(a, "broker", r->file, PROPERTIES_SIZE_MAX, &text)) return NULL;
+    struct config_options options = {
+        .file_name = str_of(r->file ? r->file : "command line"),
+        .standalone = r->standalone,
+        .overrides = {r->overrides.entries, r->overrides.count},
+        .memory_total_bytes = config_print_memory_bytes(),
+    };
+    struct config_report report;
+    config_report_init(&report, a, options.file_name);
+    const struct config *config = config_parse(a, text, &options, &report);
+    config_print_problems(&report);
+    if (config && !config->is_standalone) {
+        fprintf(stderr, "tailrace broker: clusters are not built yet: zookeeper.connect is set and tailrace.mode is "
+                        "not standalone; "
+                        "start with --standalone\n");
+        return NULL;
+    }
+    return config;
+}
+
+static int run(const struct config *config) {
+    struct os_host *host = os_host_create();
+    char reason[256] = "";
+    struct broker *broker = broker_create(&(struct broker_options){.host = host, .config = config}, reason);
+    if (!broker) {
+        fprintf(stderr, "tailrace broker: %s\n", reason);
+        os_host_destroy(host);
+        return CLI_FAILED;
+    }
+    return broker_run(broker); // the process ends here: nothing is left to give back
+}
+
+int command_broker(int argc, char **argv) {
+    struct request r = {0};
+    struct cli_arguments a;
+    cli_arguments_init(&a, argc, argv);
+    while (cli_next(&a)) {
+        if (cli_is(&a, "--help") || cli_is(&a, "-h")) return help();
+        int status = read_option(&r, &a);
+        if (status != CLI_OK) return status;
+    }
+    if (!r.file && !r.standalone) return cli_usage_error(argv[0], "needs a server.properties file, or --standalone");
+    struct arena arena;
+    arena_init(&arena, CONFIG_ARENA_BYTES);
+    const struct config *config = configuration(&arena, &r);
+    return config ? run(config) : CLI_FAILED;
+}
