@@ -26,9 +26,8 @@ static void print_batch_text(const struct walk *w) {
            b->base_offset, walk_last_offset(w), w->batch_position, w->batch_bytes, b->count, b->partition_leader_epoch,
            batch_is_log_append_time(b) ? "appended" : "created", log_time_text(b->max_timestamp, time),
            codec_text(batch_codec(b)), w->magic);
-    if (b->producer_id >= 0)
-        printf(" producer %" PRId64 " epoch %d sequence %" PRId32 "-%" PRId32, b->producer_id, b->producer_epoch,
-               b->base_sequence, batch_last_sequence(b));
+    if (b->producer_id >= 0) printf(" producer %" PRId64 " epoch %d", b->producer_id, b->producer_epoch);
+    if (b->base_sequence >= 0) printf(" sequence %" PRId32 "-%" PRId32, b->base_sequence, batch_last_sequence(b));
     if (batch_is_transactional(b)) fputs(" transactional", stdout);
     if (batch_is_control(b)) fputs(" control", stdout);
     putchar('\n');

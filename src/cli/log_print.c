@@ -56,7 +56,12 @@ static bool take_clock(const char *at, int64_t *ms) {
     int hour, minute, second = 0, milli = 0;
     if (*at++ != 'T' || !take_number(&at, 2, &hour) || *at++ != ':' || !take_number(&at, 2, &minute)) return false;
     if (*at == ':' && (at++, !take_number(&at, 2, &second))) return false;
-    if (*at == '.' && (at++, !take_number(&at, 3, &milli))) return false;
+    if (*at == '.') {
+        at++;
+        int unit = 100;
+        for (; *at >= '0' && *at <= '9' && unit > 0; at++, unit /= 10)
+            milli += (*at - '0') * unit;
+    }
     if (*at == 'Z') at++;
     *ms = ((int64_t)hour * 60 + minute) * 60000 + (int64_t)second * 1000 + milli;
     return *at == '\0' && hour < 24 && minute < 60 && second < 60;

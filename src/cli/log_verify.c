@@ -115,18 +115,22 @@ static bool verify_path(struct verify *v, struct os_host *host, const char *path
     return good;
 }
 
-static void print_summary(const struct verify *v) {
+static void print_summary(const struct verify *v, bool checked) {
     const struct inspect_totals *t = &v->totals;
     if (v->quiet) return;
     if (v->json)
         printf("{\"type\":\"summary\",\"partitions\":%" PRIu64 ",\"segments\":%" PRIu64 ",\"batches\":%" PRIu64
-               ",\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"damages\":%" PRIu64 ",\"notes\":%" PRIu64 "}\n",
-               t->partitions, t->segments, t->batches, t->records, t->bytes, t->damages, t->notes);
+               ",\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"damages\":%" PRIu64 ",\"notes\":%" PRIu64
+               ",\"isComplete\":%s}\n",
+               t->partitions, t->segments, t->batches, t->records, t->bytes, t->damages, t->notes,
+               checked ? "true" : "false");
     else
         printf("%s: %" PRIu64 " partitions, %" PRIu64 " segments, %" PRIu64 " batches, %" PRIu64 " records, %" PRIu64
                " bytes; %" PRIu64 " damaged places, %" PRIu64 " notes\n",
-               t->damages ? "DAMAGED" : "sound", t->partitions, t->segments, t->batches, t->records, t->bytes,
-               t->damages, t->notes);
+               t->damages ? "DAMAGED"
+               : checked  ? "sound"
+                          : "NOT ALL CHECKED",
+               t->partitions, t->segments, t->batches, t->records, t->bytes, t->damages, t->notes);
 }
 
 static int read_arguments(struct verify *v, int argc, char **argv) {
@@ -163,6 +167,6 @@ int log_command_verify(struct os_host *host, int argc, char **argv) {
     for (size_t i = 0; i < v.path_count; i++)
         checked = verify_path(&v, host, v.paths[i]) && checked;
     end_progress(&v);
-    print_summary(&v);
+    print_summary(&v, checked);
     return v.totals.damages > 0 ? VERIFY_DAMAGED : checked ? VERIFY_SOUND : VERIFY_FAILED;
 }

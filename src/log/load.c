@@ -198,7 +198,13 @@ static int64_t finish_snapshots(struct loading *l) {
         error = snapshot_write(l->host, l->path, log->end_offset, producers, true);
         l->directory_changed = true;
     }
-    if (error == 0) error = snapshot_delete_strays(l->host, l->path, &bases, log->start_offset, log->end_offset);
+    struct offset_list list = {0};
+    if (error == 0 && l->directory_changed)
+        error = snapshot_list(l->host, l->path, &list);
+    else
+        snapshot_pick(&l->names, &list);
+    if (error == 0) error = snapshot_delete_strays(l->host, l->path, &list, &bases, log->start_offset, log->end_offset);
+    offset_list_free(&list);
     offset_list_free(&bases);
     return error;
 }

@@ -59,14 +59,15 @@ static int64_t load_producers(struct loading *l, int64_t offset) {
     struct text warning = TEXT_IN(why);
     int64_t start = loading_log_start(l), at = -1;
     struct snapshot_limits limits = {start, offset, l->now_ms, l->load->producer_expiration_ms};
-    int64_t error = snapshot_list(l->host, l->path, &list);
-    bool expected = error == 0 && list.count > 0;
-    if (error == 0) error = snapshot_load_newest(l->host, l->path, &list, &limits, &log->producers, &at, &warning);
+    snapshot_pick(&l->names, &list);
+    bool expected = list.count > 0;
+    int64_t error = snapshot_load_newest(l->host, l->path, &list, &limits, &log->producers, &at, &warning);
     offset_list_free(&list);
     if (error < 0) return error;
     if (warning.size) loading_note(l, "%s", why);
     l->had_snapshot = at >= 0;
-    // After a clean stop no snapshot means that there is no state (Kafka's rule); one that cannot be used means nothing.
+    // After a clean stop no snapshot means that there is no state (Kafka's rule); one that cannot be used means
+    // nothing.
     int64_t producers_from = at >= 0 ? at : l->clean && !expected ? INT64_MAX : start;
     int64_t epochs_from = l->rebuild_epochs ? log->segments[0]->base_offset : INT64_MAX;
     return loading_replay(l, producers_from, epochs_from, offset);
@@ -149,6 +150,12 @@ static int64_t cut(struct loading *l, size_t i, const struct segment_pass *pass,
 
 // ---- recovery
 // --------------------------------------------------------------------------------------------------------------------------
+static void drop_indexes(struct segment *segment) {
+    index_free(&segment->index);
+    time_index_free(&segment->time_index);
+    segment->indexes_resident = false;
+}
+
 // Log and indexes to stable storage; only the active segment's indexes stay in memory.
 static int64_t finish_segment(struct loading *l, struct segment *segment, bool is_active) {
     int file = segment_open_file(l->host, l->path, segment->base_offset);
@@ -162,15 +169,14 @@ static int64_t finish_segment(struct loading *l, struct segment *segment, bool i
     segment->flushed_bytes = segment->size_bytes;
     segment->bytes_since_index = 0;
     if (is_active) return 0;
-    int64_t timestamp = segment->max_timestamp_ms, offset = segment->max_timestamp_offset;
-    int64_t first = segment->first_timestamp_ms;
-    index_free(&segment->index);
-    time_index_free(&segment->time_index);
-    segment->indexes_resident = false;
-    segment->max_timestamp_ms = timestamp;
-    segment->max_timestamp_offset = offset;
-    segment->first_timestamp_ms = first;
+    drop_indexes(segment);
     return 0;
+}
+
+// Nothing in it came after the recovery point, and the index files are what they should be: all of it is durable as it
+// is. So a partition that was idle costs no fsync.
+static bool is_untouched(const struct loading *l, const struct segment *segment, const struct segment_pass *pass) {
+    return !pass->damaged && pass->end_offset <= l->recovery_point && segment->indexes_durable;
 }
 
 // *stop: the log ends in this segment.
@@ -185,13 +191,22 @@ static int64_t recover_one(struct loading *l, size_t i, bool is_first, bool *sto
         .use_index = is_first,
     };
     int64_t error = 0;
-    if (!is_first) error = snapshot_write(l->host, l->path, segment->base_offset, &log->producers, false);
+    if (!is_first) {
+        error = snapshot_write(l->host, l->path, segment->base_offset, &log->producers, false);
+        l->directory_changed = true;
+    }
     if (error == 0) error = loading_pass(l, segment, &pass);
     if (error < 0) return error;
     log->end_offset = pass.end_offset;
     *stop = pass.damaged || i + 1 == log->segment_count;
     if (pass.damaged) error = cut(l, i, &pass, file_bytes);
-    if (error == 0) error = finish_segment(l, segment, *stop);
+    if (error == 0 && is_untouched(l, segment, &pass)) {
+        segment->flushed_bytes = segment->size_bytes;
+        segment->bytes_since_index = 0;
+        if (!*stop) drop_indexes(segment);
+    } else if (error == 0) {
+        error = finish_segment(l, segment, *stop);
+    }
     producers_set_high_watermark(&log->producers, l->load->high_watermark);
     return error;
 }

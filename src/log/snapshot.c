@@ -44,19 +44,25 @@ static bool offset_list_has(const struct offset_list *list, int64_t offset) {
     return false;
 }
 
-// Twenty digits sort as text as they do as numbers, and the directory is listed in bytewise order.
-static int add_snapshot(void *context, const char *name) {
-    int64_t offset;
-    struct str suffix;
-    if (file_name_parse(str_of(name), &offset, &suffix) && str_is(suffix, ".snapshot"))
-        offset_list_add(context, offset);
-    return 0;
+// Twenty digits sort as text as they do as numbers, and the names are in bytewise order.
+void snapshot_pick(const struct name_list *names, struct offset_list *list) {
+    *list = (struct offset_list){0};
+    for (size_t i = 0; i < names->count; i++) {
+        int64_t offset;
+        struct str suffix;
+        if (file_name_parse(str_of(names->names[i]), &offset, &suffix) && str_is(suffix, ".snapshot"))
+            offset_list_add(list, offset);
+    }
 }
 
 int snapshot_list(struct os_host *host, const char *directory, struct offset_list *list) {
+    struct name_list names;
     *list = (struct offset_list){0};
-    int error = os_list_directory(host, directory, add_snapshot, list);
-    return error < 0 ? error : 0;
+    int error = name_list_read(host, directory, &names);
+    if (error < 0) return error;
+    snapshot_pick(&names, list);
+    name_list_free(&names);
+    return 0;
 }
 
 int snapshot_write(struct os_host *host, const char *directory, int64_t offset, struct producers *producers,
@@ -119,20 +125,18 @@ int snapshot_load_newest(struct os_host *host, const char *directory, const stru
     return 0;
 }
 
-int snapshot_delete_strays(struct os_host *host, const char *directory, const struct offset_list *bases,
-                           int64_t log_start_offset, int64_t end_offset) {
+int snapshot_delete_strays(struct os_host *host, const char *directory, const struct offset_list *list,
+                           const struct offset_list *bases, int64_t log_start_offset, int64_t end_offset) {
     ASSERT(bases->count > 0);
-    struct offset_list list;
-    int error = snapshot_list(host, directory, &list);
+    int error = 0;
     int64_t last_base = bases->offsets[bases->count - 1], newest = -1;
-    for (size_t i = 0; i < list.count; i++)
-        if (list.offsets[i] <= end_offset) newest = list.offsets[i];
-    for (size_t i = 0; i < list.count && error == 0; i++) {
-        int64_t offset = list.offsets[i];
+    for (size_t i = 0; i < list->count; i++)
+        if (list->offsets[i] <= end_offset) newest = list->offsets[i];
+    for (size_t i = 0; i < list->count && error == 0; i++) {
+        int64_t offset = list->offsets[i];
         bool in_range = offset > log_start_offset && offset <= end_offset;
         bool wanted = offset_list_has(bases, offset) || (offset == newest && offset >= last_base);
         if (!in_range || !wanted) error = snapshot_delete(host, directory, offset);
     }
-    offset_list_free(&list);
     return error;
 }

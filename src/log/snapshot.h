@@ -2,8 +2,8 @@
 // Producer snapshot files: <offset>.snapshot holds the producer state before that offset. Everything here blocks.
 #pragma once
 
+#include "log/files.h"
 #include "log/producers.h"
-#include "os/os.h"
 
 enum { SNAPSHOT_FILE_BYTES_MAX = 64 << 20 };
 
@@ -15,6 +15,7 @@ struct offset_list {
 void offset_list_add(struct offset_list *list, int64_t offset);
 void offset_list_free(struct offset_list *list);
 // The offsets of the directory's snapshot files.
+void snapshot_pick(const struct name_list *names, struct offset_list *list);
 int snapshot_list(struct os_host *host, const char *directory, struct offset_list *list);
 
 // Writes the state as <offset>.snapshot and notes it in producers->snapshot_offset. sync: the file is on stable storage
@@ -31,7 +32,7 @@ struct snapshot_limits {
 int snapshot_load_newest(struct os_host *host, const char *directory, const struct offset_list *list,
                          const struct snapshot_limits *limits, struct producers *producers, int64_t *offset,
                          struct text *warning);
-// Deletes what loading does not keep: snapshots at or below the log start or above the end, and those that are neither
-// at the base of a segment nor the newest at or above the last base.
-int snapshot_delete_strays(struct os_host *host, const char *directory, const struct offset_list *bases,
-                           int64_t log_start_offset, int64_t end_offset);
+// Deletes those of `list` that loading does not keep: snapshots at or below the log start or above the end, and those
+// that are neither at the base of a segment nor the newest at or above the last base.
+int snapshot_delete_strays(struct os_host *host, const char *directory, const struct offset_list *list,
+                           const struct offset_list *bases, int64_t log_start_offset, int64_t end_offset);
