@@ -150,6 +150,7 @@ static void flush_submit(struct log *log) {
 #ifdef TAILRACE_PLANT_ACK_BEFORE_FLUSH
     flush_advance(log, log->flush.target_offset);
 #endif
+    log->shard->flush_count++;
     os_fdatasync_start(log->core->os, &log->flush.op, log->flush.segment->file);
 }
 
@@ -192,6 +193,7 @@ static void syncfs_submit(struct log_shard *shard) {
     }
     if (list_is_empty(&syncfs->logs)) return;
     syncfs->in_flight = true;
+    shard->syncfs_count++;
     syncfs->op = OS_OP(syncfs_done);
     os_offload(shard->core->os, &syncfs->op, syncfs_run, &syncfs->file);
 }

@@ -139,7 +139,7 @@ int16_t log_fail_directory(struct log *log, const char *what, int error) {
 }
 
 bool log_is_full_disk(int64_t error) {
-    return error == -ENOSPC || error == -EDQUOT;
+    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG; // EFBIG: the limit of file sizes
 }
 
 void log_tell_failed(struct log *log) {

@@ -95,6 +95,7 @@ static void opening_install(struct log *log, struct segment_open *o) {
         segment->time_index = o->copy.time_index;
         segment->indexes_resident = true;
         segment->indexes_trim = o->copy.indexes_trim;
+        if (o->copy.indexes_trim) segment->indexes_durable = false; // built again, or longer than its entries
         o->copy.index = (struct index){0};
         o->copy.time_index = (struct time_index){0};
     }

@@ -32,6 +32,7 @@ struct log_shard {
     struct list flush_queue; // of log.flush.link
     struct flow flusher;
     struct log_syncfs syncfs;
+    uint64_t flush_count, syncfs_count; // submitted so far
     struct list deletions;  // of struct deletion, waiting for their time or under way
     uint64_t slow_until_ms; // writes go through the ring
 };

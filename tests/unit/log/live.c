@@ -191,11 +191,8 @@ void live_flush(struct live *live) {
 void live_read(struct live *live, struct log_read *read, int64_t offset, int64_t max_offset, uint32_t max_bytes) {
     struct waker waker;
     waker_start(&waker, live->core);
-    *read = (struct log_read){.offset = offset,
-                              .max_offset = max_offset,
-                              .max_bytes = max_bytes,
-                              .at_least_one = true,
-                              .flow = &waker.flow};
+    *read = (struct log_read){
+        .offset = offset, .max_offset = max_offset, .max_bytes = max_bytes, .at_least_one = true, .flow = &waker.flow};
     if (!log_read_start(live->log, read)) live_until(live, &read->done);
     waker_stop(live, &waker);
 }

@@ -41,7 +41,8 @@ struct waker {
 void waker_start(struct waker *waker, struct core *core);
 void waker_stop(struct live *live, struct waker *waker);
 
-// One batch of `count` records of value_bytes, timestamps from time_ms on by 1 ms each; in memory that the caller frees.
+// One batch of `count` records of value_bytes, timestamps from time_ms on by 1 ms each; in memory that the caller
+// frees.
 struct batch_spec {
     int count;
     size_t value_bytes;

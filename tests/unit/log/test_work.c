@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maintenance: truncation, retention, deletion of records, checkpoints, lookups by time, removal.
+#include "live.h"
+#include "log/shard.h"
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+TestSuite(work, .timeout = 60);
+
+static const struct batch_spec five = {.count = 5, .value_bytes = 100, .time_ms = 10000};
+
+static void check_all(struct live *live) {
+    int64_t end = log_end_offset(live->log);
+    for (int64_t offset = log_start_offset(live->log); offset < end;) {
+        struct log_read read;
+        live_read(live, &read, offset, end, 2000);
+        offset = check_range(live, &read, offset, end);
+        log_read_release(live->log, &read);
+    }
+}
+
+Test(work, truncation_then_more) {
+    struct live live;
+    struct topic_config config = live_config(5000);
+    live_open(&live, &config);
+    static const int64_t cuts[] = {180, 177, 90, 45, 10, 0}; // 177: in the middle of a batch
+    live_fill(&live, 40, &five);
+    for (size_t i = 0; i < ARRAY_LENGTH(cuts); i++) {
+        cr_assert_eq(live_work(&live, LOG_TRUNCATE, cuts[i]), 0);
+        int64_t end = cuts[i] - cuts[i] % 5;
+        cr_assert_eq(log_end_offset(live.log), end);
+        cr_assert_leq(log_flushed_end(live.log), end);
+        check_all(&live);
+        live_fill(&live, 8, &five);
+        cr_assert_eq(log_end_offset(live.log), end + 40);
+        live_flush(&live);
+        check_all(&live);
+    }
+    live_reopen(&live);
+    cr_assert_eq(log_end_offset(live.log), 40);
+    check_all(&live);
+    live_close(&live);
+}
+
+Test(work, truncation_takes_producers_back) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    live_open(&live, &config);
+    struct batch_spec spec = {.count = 5, .value_bytes = 100, .producer_id = 3};
+    struct log_append append;
+    for (spec.sequence = 0; spec.sequence < 50; spec.sequence += 5)
+        live_append(&live, &append, LOG_FROM_CLIENT, &spec);
+    cr_assert_eq(live_work(&live, LOG_TRUNCATE, 25), 0);
+    spec.sequence = 50;
+    live_append(&live, &append, LOG_FROM_CLIENT, &spec);
+    cr_assert_eq(append.error, KAFKA_ERROR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+    spec.sequence = 25;
+    live_append(&live, &append, LOG_FROM_CLIENT, &spec);
+    cr_assert_eq(append.error, 0);
+    cr_assert_eq(append.base_offset, 25);
+    live_close(&live);
+}
+
+Test(work, restart_at_another_offset) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    live_open(&live, &config);
+    live_fill(&live, 20, &five);
+    cr_assert_eq(live_work(&live, LOG_RESTART, 1000), 0);
+    cr_assert_eq(log_start_offset(live.log), 1000);
+    cr_assert_eq(log_end_offset(live.log), 1000);
+    live_fill(&live, 10, &five);
+    check_all(&live);
+    live_flush(&live);
+    live_reopen(&live);
+    cr_assert_eq(log_end_offset(live.log), 1050);
+    check_all(&live);
+    live_close(&live);
+}
+
+Test(work, a_read_keeps_its_bytes_through_deletion) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    config.file_delete_delay_ms = 0;
+    live_open(&live, &config);
+    live_fill(&live, 20, &five);
+    log_set_high_watermark(live.log, 100);
+    struct log_read read;
+    live_read(&live, &read, 0, 100, 500);
+    cr_assert_eq(live_work(&live, LOG_DELETE_RECORDS, 101), KAFKA_ERROR_OFFSET_OUT_OF_RANGE);
+    cr_assert_eq(live_work(&live, LOG_DELETE_RECORDS, 62), 0);
+    cr_assert_eq(log_start_offset(live.log), 62);
+    cr_assert_leq(live.log->segments[0]->base_offset, 62);
+    cr_assert_gt(live.log->segments[0]->base_offset, 40);
+    check_range(&live, &read, 0, 100);
+    log_read_release(live.log, &read);
+    live_read(&live, &read, 61, 100, 500);
+    cr_assert_eq(read.error, KAFKA_ERROR_OFFSET_OUT_OF_RANGE);
+    check_all(&live);
+    while (fixture_has(&live.fixture, "orders-0/00000000000000000000.log.deleted")) {
+        os_ring_doorbell(live.core->os);
+        live_turn(&live);
+    }
+    cr_assert_not(fixture_has(&live.fixture, "orders-0/00000000000000000000.log"));
+    cr_assert_not(fixture_has(&live.fixture, "orders-0/00000000000000000000.index"));
+    live_close(&live);
+}
+
+Test(work, retention_by_size_and_by_time) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    config.file_delete_delay_ms = 60000;
+    live_open(&live, &config);
+    live_fill(&live, 30, &five); // about 700 bytes each, two a segment
+    config.retention_bytes = 8000;
+    log_set_config(live.log, &config);
+    cr_assert_eq(live_work(&live, LOG_APPLY_RETENTION, 0), 0); // nothing is below the high watermark
+    cr_assert_eq(log_start_offset(live.log), 0);
+    log_set_high_watermark(live.log, 150);
+    cr_assert_eq(live_work(&live, LOG_APPLY_RETENTION, 0), 0);
+    cr_assert_gt(log_start_offset(live.log), 0);
+    cr_assert_leq(log_size_bytes(live.log), 8000 + 2000);
+    cr_assert(fixture_has(&live.fixture, "orders-0/00000000000000000000.log.deleted"));
+    check_all(&live);
+    config.retention_bytes = -1;
+    config.retention_ms = 1000; // everything is of 1970: a new segment, and the rest goes
+    log_set_config(live.log, &config);
+    cr_assert_eq(live_work(&live, LOG_APPLY_RETENTION, 0), 0);
+    cr_assert_eq(live.log->segment_count, 1);
+    cr_assert_eq(log_start_offset(live.log), 150);
+    cr_assert_eq(log_end_offset(live.log), 150);
+    live_fill(&live, 2, &five);
+    check_all(&live);
+    live_close(&live);
+}
+
+Test(work, a_checkpoint_moves_the_recovery_point) {
+    struct live live;
+    struct topic_config config = live_config(0);
+    live_open(&live, &config);
+    live_fill(&live, 20, &five);
+    cr_assert_eq(log_recovery_point(live.log), 0);
+    cr_assert_eq(live_work(&live, LOG_CHECKPOINT, 0), 0);
+    cr_assert_eq(log_recovery_point(live.log), 100);
+    cr_assert_eq(log_flushed_end(live.log), 100);
+    cr_assert(fixture_has(&live.fixture, "orders-0/00000000000000000100.snapshot"));
+    live_fill(&live, 1, &five);
+    cr_assert_eq(live_work(&live, LOG_CHECKPOINT, 0), 0);
+    cr_assert(fixture_has(&live.fixture, "orders-0/00000000000000000105.snapshot"));
+    cr_assert_not(fixture_has(&live.fixture, "orders-0/00000000000000000100.snapshot"));
+    size_t size_bytes;
+    free(fixture_read(&live.fixture, "orders-0/00000000000000000000.index", &size_bytes));
+    cr_assert_eq(size_bytes, 8 * live.log->segments[0]->index.count);
+    cr_assert_gt(size_bytes, 0);
+    live_close(&live);
+}
+
+static struct log_lookup lookup(struct live *live, int64_t time_ms, int64_t max_offset) {
+    struct waker waker;
+    waker_start(&waker, live->core);
+    struct log_lookup asked = {.time_ms = time_ms, .max_offset = max_offset, .flow = &waker.flow};
+    log_lookup_start(live->log, &asked);
+    live_until(live, &asked.done);
+    waker_stop(live, &waker);
+    cr_assert_eq(asked.error, 0);
+    return asked;
+}
+
+Test(work, lookups_by_time) {
+    struct live live;
+    struct topic_config config = live_config(4000);
+    live_open(&live, &config);
+    cr_assert_eq(lookup(&live, LOG_TIME_MAX, INT64_MAX).offset, -1);
+    for (int i = 0; i < 40; i++) // 5 records a batch, 1 ms apart; batches 100 ms apart
+        live_fill(&live, 1,
+                  &(struct batch_spec){.count = 5, .value_bytes = 100, .time_ms = 1000 + 100 * i, .epoch = 2});
+    for (int round = 0; round < 2; round++) {
+        cr_assert_eq(lookup(&live, 0, 200).offset, 0);
+        struct log_lookup found = lookup(&live, 2302, 200);
+        cr_assert_eq(found.offset, 13 * 5 + 2);
+        cr_assert_eq(found.timestamp_ms, 2302);
+        cr_assert_eq(found.leader_epoch, 2);
+        cr_assert_eq(lookup(&live, 2305, 200).offset, 14 * 5);
+        cr_assert_eq(lookup(&live, 4904, 200).offset, 199);
+        cr_assert_eq(lookup(&live, 4904, 199).offset, -1);
+        cr_assert_eq(lookup(&live, 4905, 200).offset, -1);
+        found = lookup(&live, LOG_TIME_MAX, 200);
+        cr_assert_eq(found.offset, 199);
+        cr_assert_eq(found.timestamp_ms, 4904);
+        live_reopen(&live);
+    }
+    live_close(&live);
+}
+
+Test(work, a_removed_log_is_renamed_then_deleted) {
+    struct live live;
+    struct topic_config config = live_config(0);
+    config.file_delete_delay_ms = 0;
+    live_open(&live, &config);
+    live_fill(&live, 3, &five);
+    live_end_log(&live, live.log, true);
+    cr_assert_not(fixture_has(&live.fixture, "orders-0"));
+    live.log = live_add_log(&live, "orders", &config); // the name is free at once
+    cr_assert_eq(log_end_offset(live.log), 0);
+    live_close(&live);
+}
+
+Test(work, many_logs_are_flushed_together) {
+    struct live live;
+    struct topic_config config = live_config(0);
+    live_open(&live, &config);
+    struct log *logs[12];
+    struct log *first = live.log;
+    for (int i = 0; i < 12; i++) {
+        char topic[8] = {'t', (char)('a' + i), '\0'};
+        logs[i] = live.log = live_add_log(&live, topic, &config);
+        live_fill(&live, 1, &five);
+    }
+    for (int i = 0; i < 12; i++)
+        log_flush_start(logs[i]);
+    struct log_shard *shard = first->shard;
+    uint64_t alone = shard->flush_count;
+    for (int i = 0; i < 12; i++) {
+        live.log = logs[i];
+        live_flush(&live);
+    }
+    cr_assert_eq(shard->syncfs_count, 1);
+    cr_assert_eq(shard->flush_count, alone);
+    for (int i = 0; i < 12; i++) {
+        live.log = logs[i];
+        live_end_log(&live, logs[i], false);
+    }
+    live.log = first;
+    live_close(&live);
+}
