@@ -97,6 +97,7 @@ void sim_start(struct os_host *host, sim_main *main, void *argument) {
     ASSERT(!host->running);
     host->running = true;
     host->powered_off = false;
+    host->starts++;
     host->incarnation++;
     host->main = main;
     host->main_argument = argument;
@@ -109,6 +110,11 @@ void sim_start(struct os_host *host, sim_main *main, void *argument) {
 
 bool sim_is_running(const struct os_host *host) {
     return host->running;
+}
+uint32_t sim_starts(const char *host_name) {
+    for (int i = 0; i < sim.host_count; i++)
+        if (strcmp(sim.hosts[i]->name, host_name) == 0) return sim.hosts[i]->starts;
+    sim_fail("there is no host %s", host_name);
 }
 int sim_exit_status(const struct os_host *host) {
     return host->exit_status;
@@ -189,6 +195,11 @@ struct os *os_create(struct os_host *host, int core_id, uint32_t depth, int *err
 
 void os_destroy(struct os *os) {
     struct os_host *host = os->host;
+    if (host->signal_op && host->signal_os == os) { // nothing can end the wait for a signal but a signal
+        host->signal_op->in_flight = false;
+        host->signal_op = NULL;
+        os->in_flight--;
+    }
     SIM_CHECK(os->in_flight == 0, "os_destroy of core %d with %llu operations in flight", os->core_id,
               (unsigned long long)os->in_flight);
     int at = 0;

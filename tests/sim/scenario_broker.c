@@ -61,7 +61,7 @@ void scenario_broker_calm(void) {
     run_workload(0);
 }
 void scenario_broker(void) {
-    run_workload(6);
+    run_workload(10);
 }
 
 static bool members_have_settled(void *context) {

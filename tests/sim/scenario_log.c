@@ -54,6 +54,8 @@ struct pusher {
     struct log_producer_story *story;
     struct log_append appends[WINDOW];
     bool resending;                       // the batches of the session before
+    bool repeating;                       // batches that were acknowledged in this session: every one is a duplicate
+    int64_t base_offsets[WINDOW];         // of the acknowledged group
     uint8_t memory[WINDOW][BATCH_MEMORY]; // the log patches what it appends
     int started;
     bool active;
@@ -142,6 +144,22 @@ static void pusher_check_answer(struct pusher *pusher, const struct log_append *
     if (append->error != KAFKA_ERROR_NONE) pusher->session->story->failed = true;
 }
 
+// A client whose answers were lost sends everything again, and is told the original offsets. True: it does so now.
+static bool pusher_repeats(struct pusher *pusher) {
+    for (int i = 0; i < pusher->started && pusher->repeating; i++)
+        SIM_CHECK(pusher->appends[i].duplicate && pusher->appends[i].base_offset == pusher->base_offsets[i],
+                  "producer %d: batch %d of %d was written at offset %lld; sent again it is %s at %lld", pusher->number,
+                  i, pusher->started, (long long)pusher->base_offsets[i],
+                  pusher->appends[i].duplicate ? "a duplicate" : "new", (long long)pusher->appends[i].base_offset);
+    if (pusher->repeating || pusher->resending || !sim_chance(SIM_WORKLOAD, 100000)) return false;
+    pusher->repeating = true;
+    for (int i = 0; i < pusher->started; i++) {
+        pusher->base_offsets[i] = pusher->appends[i].base_offset;
+        pusher_start_append(pusher, i);
+    }
+    return true;
+}
+
 // Acknowledges from the front what is flushed. All five move up together: only when all are through does the next group
 // start, so that no append in flight moves in memory.
 static flow_next pusher_step_push(struct flow *flow) {
@@ -170,9 +188,10 @@ static flow_next pusher_step_push(struct flow *flow) {
         for (int32_t r = 0; r < story->batches[i].count && pusher->appends[i].error == KAFKA_ERROR_NONE; r++)
             history_acknowledge(&session->story->partitions[pusher->log], pusher->appends[i].base_offset + r,
                                 (uint32_t)pusher->number, story->batches[i].first + (uint64_t)r);
+    if (pusher->started > 0 && pusher_repeats(pusher)) return FLOW_WAIT;
     if (pusher->started > 0) {
         story->batch_count = pusher->started = 0;
-        pusher->resending = false;
+        pusher->resending = pusher->repeating = false;
     }
     if (session->stopping) return FLOW_DONE(flow, 0);
     if (story->batch_count == 0) {

@@ -64,6 +64,7 @@ struct os_host *sim_host_create(const char *name, struct sim_host_options option
 typedef int sim_main(struct os_host *host, void *argument);
 void sim_start(struct os_host *host, sim_main *main, void *argument);
 bool sim_is_running(const struct os_host *host);
+uint32_t sim_starts(const char *host_name);      // how many processes have run on it
 int sim_exit_status(const struct os_host *host); // of the last process that ended by itself
 enum sim_crash {
     SIM_KILL,  // the process dies; the page cache, and what it had sent, live on

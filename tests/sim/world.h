@@ -86,6 +86,7 @@ struct os_host {
     struct sim_host_options options;
     bool running, powered_off, may_block;
     uint32_t incarnation; // of the present process; odd numbers and even ones alike
+    uint32_t starts;
     int exit_status;
     uint64_t boot_ns, stalled_until_ns;
     struct os *cores[SIM_CORES_MAX]; // of the present process, in order of creation
