@@ -32,6 +32,7 @@ struct beside {
     size_t count; // without a tail of zeros
     size_t next;
     bool is_missing;
+    bool has_sets; // of the offset index: entries that name a set of batches
 };
 struct verifying {
     struct inspect_verify *v;
@@ -137,6 +138,12 @@ static void check_index(struct verifying *c, const struct walk *walk) {
             find(c, true, b->name, byte, "offset %" PRId64 ", the batch at position %" PRIu64 " ends at %" PRId64,
                  named, walk->batch_position, last_offset);
         if (named > last_offset) {
+            if (!b->has_sets)
+                find(c, false, b->name, byte,
+                     "names offset %" PRId64 " for a batch that ends at %" PRId64
+                     ": sets of batches, as older releases wrote",
+                     named, last_offset);
+            b->has_sets = true;
             c->set_end = named;
             c->set_entry = b->next;
         }
