@@ -86,8 +86,8 @@ static void request_returns(struct core *core, struct message *message) {
     request->answered(core, request);
 }
 
-static void request_refuse(struct controller *c, struct controller_request *request) {
-    request->error = KAFKA_ERROR_NOT_CONTROLLER;
+static void request_refuse(struct controller *c, struct controller_request *request, int16_t error) {
+    request->error = error;
     core_send(c->core, request->from_core, &request->message, request_returns);
 }
 
@@ -95,6 +95,10 @@ static void request_arrives(struct core *core, struct message *message) {
     struct controller_request *request = container_of(message, struct controller_request, message);
     struct controller *c = request->controller;
     ASSERT(core == c->core);
+    if (request->row_count > CONTROLLER_ROWS_MAX) {
+        request_refuse(c, request, KAFKA_ERROR_INVALID_REQUEST);
+        return;
+    }
     list_push_back(&c->requests, &request->link);
     flow_wake(&c->flow);
 }
@@ -146,7 +150,7 @@ static flow_next controller_step_serve(struct flow *flow) {
     if (c->procedure) return FLOW_WAIT;
     struct list *next = list_pop_front(&c->requests);
     for (; next && (c->has_failed || flow->stop); next = list_pop_front(&c->requests))
-        request_refuse(c, container_of(next, struct controller_request, link));
+        request_refuse(c, container_of(next, struct controller_request, link), KAFKA_ERROR_NOT_CONTROLLER);
     // Replicas that still load answer to the controller: it waits for them.
     if (flow->stop) return list_is_empty(&c->becoming) ? FLOW_NEXT : FLOW_WAIT;
     if (next) request_start(c, container_of(next, struct controller_request, link));

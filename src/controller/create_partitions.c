@@ -159,6 +159,13 @@ static void row_accept(struct create_partitions *t, size_t row, const struct ima
     } else {
         spread(t, g->topic, g->first);
     }
+    struct bytes assignment = topic_encode(&t->p.arena, g->topic);
+    if (!assignment.data || assignment.size > METASTORE_DATA_MAX) {
+        REFUSE(t, row, INVALID_PARTITIONS, "The assignment of the topic's replicas takes more than %d bytes.",
+               METASTORE_DATA_MAX);
+        image_topic_release(g->topic);
+        return;
+    }
     topic_elect_new(t->p.controller, g->topic, g->first);
     if (t->last) {
         t->last->next = g;

@@ -10,6 +10,7 @@
 //
 // Failure: a crash after `write` leaves a topic with all or (above 1,000 partitions) some of its nodes; the next start
 // finishes it. A replica whose directory fails becomes offline; the topic is there all the same.
+#include "base/hashmap.h"
 #include "config/topic_name.h"
 #include "controller/internal.h"
 #include <stdlib.h>
@@ -32,10 +33,16 @@ struct creation {
     size_t row;
     bool is_written;
 };
+// A topic's name with '.' as '_': names that are equal then may not live beside each other.
+struct folded {
+    struct hash_node node;
+    struct str name;
+};
 struct create_topics {
     struct procedure p;
     struct creation *first, *last;
     size_t partitions_total;
+    struct hashmap folded; // of the image's topics (made when it is first needed) and of the accepted rows
 };
 
 static struct create_topics *create_of(struct flow *flow) {
@@ -103,15 +110,35 @@ static bool names_collide(struct str a, struct str b) {
     return true;
 }
 
+static uint64_t fold_hash(const struct create_topics *t, struct str name) {
+    char folded[TOPIC_NAME_MAX];
+    ASSERT(name.size <= sizeof folded);
+    for (size_t i = 0; i < name.size; i++)
+        folded[i] = name.data[i] == '.' ? '_' : name.data[i];
+    return hash_bytes(t->p.controller->core->hash_seed, folded, name.size);
+}
+static bool folded_equal(const struct hash_node *node, const void *key) {
+    return names_collide(container_of(node, struct folded, node)->name, *(const struct str *)key);
+}
+static void fold(struct create_topics *t, struct str name) {
+    struct folded *f = arena_alloc(&t->p.arena, sizeof *f);
+    ASSERT(f != NULL);
+    f->name = name;
+    hashmap_insert(&t->folded, &f->node, fold_hash(t, name));
+}
+
 // A topic that differs only in '.' and '_' (metrics would mix them up): one of the image or of this request.
 static struct str colliding_name(struct create_topics *t, struct str name) {
     const struct image *image = controller_image(t->p.controller);
     if (!memchr(name.data, '.', name.size) && !memchr(name.data, '_', name.size)) return (struct str){0};
-    for (size_t i = 0; i < image->topic_count; i++)
-        if (names_collide(image->topics[i]->name, name)) return image->topics[i]->name;
-    for (struct creation *c = t->first; c; c = c->next)
-        if (names_collide(c->topic->name, name)) return c->topic->name;
-    return (struct str){0};
+    if (t->folded.count == 0) {
+        for (size_t i = 0; i < image->topic_count; i++)
+            fold(t, image->topics[i]->name);
+        for (struct creation *c = t->first; c; c = c->next)
+            fold(t, c->topic->name);
+    }
+    struct hash_node *found = hashmap_find(&t->folded, fold_hash(t, name), folded_equal, &name);
+    return found ? container_of(found, struct folded, node)->name : (struct str){0};
 }
 
 static int16_t check_name(struct create_topics *t, struct controller_request *request, size_t row, struct str name) {
@@ -227,6 +254,7 @@ static struct creation *creation_add(struct create_topics *t, size_t row, struct
     } while ((id.bytes[0] >> 2) == 62);
     creation->row = row;
     creation->topic = image_topic_create(name, id, partitions);
+    if (t->folded.count > 0) fold(t, creation->topic->name);
     t->partitions_total += (size_t)partitions;
     if (t->last) {
         t->last->next = creation;
@@ -355,6 +383,30 @@ static void automatic_check(struct create_topics *t, struct controller_request *
     spread(t, creation->topic, (int32_t)defaults.factor);
 }
 
+static void creation_fail(struct create_topics *t, struct creation *c, int16_t error, struct str message) {
+    for (int32_t p = 0; p < c->topic->partition_count; p++)
+        replica_unplace(t->p.controller, &c->topic->partitions[p]);
+    if (t->p.request) row_result(t->p.request, c->row, error, message);
+    image_topic_release(c->topic);
+    c->topic = NULL;
+}
+
+// What the store cannot hold is refused before anything is written.
+static void check_sizes(struct create_topics *t, struct creation *c) {
+    struct bytes assignment = topic_encode(&t->p.arena, c->topic);
+    struct bytes settings = overrides_encode(&t->p.arena, c->topic->overrides);
+    struct arena *texts = t->p.request->arena;
+    if (!assignment.data || assignment.size > METASTORE_DATA_MAX) {
+        creation_fail(t, c, KAFKA_ERROR_INVALID_PARTITIONS,
+                      arena_format(texts, "The assignment of the topic's replicas takes more than %d bytes.",
+                                   METASTORE_DATA_MAX));
+    } else if (!settings.data || settings.size > METASTORE_DATA_MAX) {
+        creation_fail(t, c, KAFKA_ERROR_INVALID_CONFIG,
+                      arena_format(texts, "The settings of the topic are not valid UTF-8, or take more than %d bytes.",
+                                   METASTORE_DATA_MAX));
+    }
+}
+
 static flow_next create_step_check(struct flow *flow) {
     struct create_topics *t = create_of(flow);
     struct controller_request *request = t->p.request;
@@ -366,9 +418,14 @@ static flow_next create_step_check(struct flow *flow) {
             row_check(t, request, row);
         }
     }
-    for (struct creation *c = t->first; c; c = c->next)
+    bool any = false;
+    for (struct creation *c = t->first; c; c = c->next) {
+        check_sizes(t, c);
+        if (!c->topic) continue;
         topic_elect_new(t->p.controller, c->topic, 0);
-    return t->first ? FLOW_NEXT : FLOW_DONE(flow, KAFKA_ERROR_NONE);
+        any = true;
+    }
+    return any ? FLOW_NEXT : FLOW_DONE(flow, KAFKA_ERROR_NONE);
 }
 
 // ---- the work
@@ -384,14 +441,6 @@ static flow_next create_step_write(struct flow *flow) {
     for (struct creation *c = t->first; c; c = c->next)
         if (c->topic && !c->is_written) topic_write_new(t->p.controller, &t->p.arena, flow, c->topic, &c->nodes);
     return FLOW_NEXT;
-}
-
-static void creation_fail(struct create_topics *t, struct creation *c, int16_t error, struct str message) {
-    for (int32_t p = 0; p < c->topic->partition_count; p++)
-        replica_unplace(t->p.controller, &c->topic->partitions[p]);
-    if (t->p.request) row_result(t->p.request, c->row, error, message);
-    image_topic_release(c->topic);
-    c->topic = NULL;
 }
 
 // False: it has to be written again.
@@ -475,6 +524,7 @@ static flow_next create_step_seated(struct flow *flow) {
 
 static flow_next create_step_release(struct flow *flow) {
     struct create_topics *t = create_of(flow);
+    hashmap_free(&t->folded);
     procedure_end(&t->p);
     free(t);
     return FLOW_END;

@@ -10,6 +10,7 @@
 //
 // Failure: a replica that cannot be removed (its directory has failed) leaves the topic marked and hidden; the name is
 // not free, and the next start tries again.
+#include "base/hashmap.h"
 #include "controller/internal.h"
 #include <stdlib.h>
 
@@ -19,11 +20,13 @@
     STEP(delete, mark)                                                                                                 \
     STEP(delete, marked)                                                                                               \
     STEP(delete, hide)                                                                                                 \
-    STEP(delete, hidden) STEP(delete, stop) STEP(delete, remove) STEP(delete, removed) STEP(delete, publish)           \
-        STEP(delete, seated) STEP(delete, release)
+    STEP(delete, hidden)                                                                                               \
+    STEP(delete, stop) STEP(delete, remove) STEP(delete, removed) STEP(delete, publish) STEP(delete, seated)           \
+        STEP(delete, release)
 FLOW_DEFINE(delete, DELETE_STEPS)
 
 struct deletion {
+    struct hash_node by_name;
     struct deletion *next;
     struct str name;
     const struct image_topic *topic; // held; NULL: only its settings and its mark are left
@@ -36,6 +39,7 @@ struct delete_topics {
     struct procedure p;
     struct metastore_read list; // at the start
     struct deletion *first, *last;
+    struct hashmap by_name; // a topic may be named twice
     struct deletion **of_row;
 };
 
@@ -43,12 +47,18 @@ static struct delete_topics *delete_of(struct flow *flow) {
     return container_of(flow, struct delete_topics, p.flow);
 }
 
+static bool deletion_has_name(const struct hash_node *node, const void *key) {
+    return str_equal(container_of(node, struct deletion, by_name)->name, *(const struct str *)key);
+}
+
 static struct deletion *deletion_add(struct delete_topics *t, struct str name, const struct image_topic *topic) {
-    for (struct deletion *d = t->first; d; d = d->next)
-        if (str_equal(d->name, name)) return d;
+    uint64_t hash = hash_str(t->p.controller->core->hash_seed, name);
+    struct hash_node *found = hashmap_find(&t->by_name, hash, deletion_has_name, &name);
+    if (found) return container_of(found, struct deletion, by_name);
     struct deletion *d = arena_alloc(&t->p.arena, sizeof *d);
     ASSERT(d != NULL);
     d->name = arena_copy_str(&t->p.arena, name);
+    hashmap_insert(&t->by_name, &d->by_name, hash);
     d->topic = topic ? image_topic_hold(topic) : NULL;
     if (t->last) {
         t->last->next = d;
@@ -297,6 +307,7 @@ static flow_next delete_step_release(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     for (struct deletion *d = t->first; d; d = d->next)
         if (d->topic) image_topic_release(d->topic);
+    hashmap_free(&t->by_name);
     metastore_read_free(&t->list);
     procedure_end(&t->p);
     free(t);

@@ -15,6 +15,7 @@
 enum {
     CONTROLLER_ARENA_BYTES = 1 << 30,      // of one procedure; what clients ask for is bounded below
     CONTROLLER_PARTITIONS_MAX = 100000,    // of one topic, and of all topics of one request
+    CONTROLLER_ROWS_MAX = 100000,          // of one request
     CONTROLLER_CHANGES_A_WRITE_MAX = 2000, // keeps a write below ZooKeeper's frame limit
     CONTROLLER_REASON_SIZE = 512,
     PRODUCER_IDS_A_BLOCK = 1000,

@@ -247,7 +247,7 @@ static int compare_edits(const void *a, const void *b) {
 // Leaves one edit a name: the last one made.
 static void draft_sort(struct image_draft *draft) {
     size_t kept = 0;
-    qsort(draft->edits, draft->edit_count, sizeof *draft->edits, compare_edits);
+    if (draft->edit_count > 1) qsort(draft->edits, draft->edit_count, sizeof *draft->edits, compare_edits);
     for (size_t i = 0; i < draft->edit_count; i++) {
         bool last = i + 1 == draft->edit_count || !str_equal(draft->edits[i].name, draft->edits[i + 1].name);
         if (last) {

@@ -160,8 +160,8 @@ static json_t *put_ids(const int32_t *ids, int32_t count) {
     return array;
 }
 
+// Of base64url's characters only.
 static bool is_id(const char *text, size_t size) {
-    if (size != ZNODE_ID_SIZE) return false;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_'))
@@ -226,7 +226,8 @@ static bool topic_fields(struct arena *a, json_t *root, struct znode_topic *topi
     if (!get_i32(root, "version", 1, &version, reason)) return false;
     json_t *id = json_object_get(root, "topic_id");
     if (id) {
-        if (!json_is_string(id) || !is_id(json_string_value(id), json_string_length(id)))
+        if (!json_is_string(id) || json_string_length(id) != ZNODE_ID_SIZE ||
+            !is_id(json_string_value(id), ZNODE_ID_SIZE))
             return bad_field(reason, "topic_id", "22 characters of base64url");
         memcpy(topic->id, json_string_value(id), ZNODE_ID_SIZE);
     }
@@ -465,8 +466,10 @@ struct bytes znode_cluster_id_encode(struct arena *a, struct str id) {
 bool znode_cluster_id_decode(struct arena *a, struct bytes data, struct str *id, struct text *reason) {
     json_t *root = decode_begin(data, reason);
     json_t *text = root ? json_object_get(root, "id") : NULL;
-    bool ok = root && (json_is_string(text) && json_string_length(text) > 0 ? copy_string(a, text, id, reason)
-                                                                            : bad_field(reason, "id", "a text"));
+    size_t size = json_string_length(text); // 0 if it is none
+    bool ok = root && (size > 0 && size <= ZNODE_CLUSTER_ID_MAX && is_id(json_string_value(text), size)
+                           ? copy_string(a, text, id, reason)
+                           : bad_field(reason, "id", "an id of base64url characters"));
     json_decref(root);
     return ok;
 }

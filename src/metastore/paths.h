@@ -41,7 +41,7 @@ void znode_offset_path(char path[static ZNODE_PATH_SIZE], struct str group, stru
 
 // ---- values
 // ------------------------------------------------------------------------------------------------------------------------------
-enum { ZNODE_ID_SIZE = 22 }; // topic and cluster ids as base64url
+enum { ZNODE_ID_SIZE = 22, ZNODE_CLUSTER_ID_MAX = 63 }; // topic and cluster ids, as base64url
 
 struct znode_replicas {
     int32_t partition;

@@ -72,7 +72,8 @@ Test(partitions, many) {
     struct disk *disk = calloc(1, sizeof *disk);
     bench_open(&b, disk, "log.dirs=/a,/b\n");
     bench_start(&b);
-    b.become_error = KAFKA_ERROR_KAFKA_STORAGE_ERROR; // the played disk is small
+    b.become_error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;                                  // the played disk is small
+    cr_assert_eq(bench_create(&b, "too_many", 99999), KAFKA_ERROR_INVALID_PARTITIONS); // for one node
     cr_assert_eq(bench_create(&b, "t", 2500), 0);
     cr_assert_eq(grow(&b, (struct controller_create_partitions){.name = str_of("t"), .count = 2600}), 0);
     bench_restart(&b);
