@@ -121,6 +121,8 @@ static void request_start(struct controller *c, struct controller_request *reque
     case CONTROLLER_INCREMENTAL_ALTER_CONFIGS: alter_configs_start(c, request); return;
     case CONTROLLER_ALLOCATE_PRODUCER_IDS: producer_ids_start(c, request); return;
     case CONTROLLER_LOG_DIR_FAILED: log_dir_failed_start(c, request); return;
+    case CONTROLLER_STORE_OFFSETS: store_offsets_start(c, request); return;
+    case CONTROLLER_LOAD_OFFSETS: load_offsets_start(c, request); return;
     }
     UNREACHABLE();
 }

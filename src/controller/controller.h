@@ -29,6 +29,8 @@ enum controller_request_kind {
     CONTROLLER_INCREMENTAL_ALTER_CONFIGS,
     CONTROLLER_ALLOCATE_PRODUCER_IDS,
     CONTROLLER_LOG_DIR_FAILED,
+    CONTROLLER_STORE_OFFSETS, // OffsetCommit v0: offsets kept in the metadata store
+    CONTROLLER_LOAD_OFFSETS,  // OffsetFetch v0
 };
 struct controller_assignment {
     int32_t partition; // CREATE_TOPICS; CREATE_PARTITIONS has no number: the nth new one
@@ -88,6 +90,12 @@ struct controller_alter_config {
     int16_t error;
     struct str message;
 };
+struct controller_offset {
+    struct str topic;
+    int32_t partition;
+    int64_t offset; // STORE: in; LOAD: out
+    int16_t error;  // LOAD: UNKNOWN_TOPIC_OR_PARTITION if there is none
+};
 struct controller_request {
     struct message message;
     enum controller_request_kind kind;
@@ -103,7 +111,9 @@ struct controller_request {
         struct controller_create_partitions *create_partitions;
         struct controller_alter_config *alter_configs; // both kinds
         int32_t log_dir;                               // LOG_DIR_FAILED
+        struct controller_offset *offsets;             // STORE_OFFSETS, LOAD_OFFSETS
     };
+    struct str group; // STORE_OFFSETS, LOAD_OFFSETS
     size_t row_count;
     // out
     int16_t error;             // of the whole request: NOT_CONTROLLER, ...

@@ -141,6 +141,8 @@ void create_partitions_start(struct controller *c, struct controller_request *re
 void alter_configs_start(struct controller *c, struct controller_request *request);
 void producer_ids_start(struct controller *c, struct controller_request *request);
 void log_dir_failed_start(struct controller *c, struct controller_request *request);
+void store_offsets_start(struct controller *c, struct controller_request *request);
+void load_offsets_start(struct controller *c, struct controller_request *request);
 
 // ---- startup (startup.c, load.c)
 // A procedure: registers, gets elected, and then either the controller has failed or loading begins.

@@ -276,3 +276,40 @@ Test(failure, nonsense_in_the_store) {
         bench_close(&b);
     }
 }
+
+// ---- offsets of very old clients
+
+Test(stored_offsets, are_kept_in_the_store) {
+    struct bench b;
+    struct disk disk = {0};
+    bench_open(&b, &disk, "log.dirs=/a,/b\n");
+    bench_start(&b);
+    for (int round = 0; round < 2; round++) {
+        struct controller_offset rows[] = {{.topic = str_of("t"), .partition = 0, .offset = 5 + round},
+                                           {.topic = str_of("t"), .partition = 1, .offset = 7},
+                                           {.topic = str_of("t"), .partition = 0, .offset = 6 + round}};
+        struct asked a = {.request = {.kind = CONTROLLER_STORE_OFFSETS, .offsets = rows, .row_count = 3}};
+        a.request.group = str_of("g");
+        ask(&b, &a);
+        for (int i = 0; i < 3; i++)
+            cr_assert_eq(rows[i].error, 0);
+        asked_free(&a);
+    }
+    cr_assert_str_eq(bench_node(&b, "/consumers/g/offsets/t/0"), "7");
+    bench_restart(&b);
+    struct controller_offset rows[] = {{.topic = str_of("t"), .partition = 0}, {.topic = str_of("t"), .partition = 2}};
+    struct asked a = {.request = {.kind = CONTROLLER_LOAD_OFFSETS, .offsets = rows, .row_count = 2}};
+    a.request.group = str_of("g");
+    ask(&b, &a);
+    cr_assert(rows[0].error == 0 && rows[0].offset == 7);
+    cr_assert(rows[1].error == KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION && rows[1].offset == -1);
+    asked_free(&a);
+    a.request.kind = CONTROLLER_STORE_OFFSETS;
+    a.request.group = str_of("../../brokers");
+    rows[0].error = rows[1].error = 0;
+    ask(&b, &a);
+    cr_assert_eq(rows[0].error, KAFKA_ERROR_INVALID_GROUP_ID);
+    asked_free(&a);
+    bench_stop(&b);
+    bench_close(&b);
+}
