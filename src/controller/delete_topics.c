@@ -21,8 +21,8 @@
     STEP(delete, marked)                                                                                               \
     STEP(delete, hide)                                                                                                 \
     STEP(delete, hidden)                                                                                               \
-    STEP(delete, stop) STEP(delete, remove) STEP(delete, removed) STEP(delete, publish) STEP(delete, seated)           \
-        STEP(delete, release)
+    STEP(delete, stop)                                                                                                 \
+    STEP(delete, remove) STEP(delete, removed) STEP(delete, publish) STEP(delete, seated) STEP(delete, release)
 FLOW_DEFINE(delete, DELETE_STEPS)
 
 struct deletion {

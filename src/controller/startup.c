@@ -13,8 +13,9 @@
     STEP(startup, register)                                                                                            \
     STEP(startup, registered)                                                                                          \
     STEP(startup, owner)                                                                                               \
-    STEP(startup, released) STEP(startup, epoch) STEP(startup, epoch_read) STEP(startup, epoch_made)                   \
-        STEP(startup, elected) STEP(startup, release)
+    STEP(startup, released)                                                                                            \
+    STEP(startup, epoch) STEP(startup, epoch_read) STEP(startup, epoch_made) STEP(startup, elected)                    \
+        STEP(startup, release)
 FLOW_DEFINE(startup, STARTUP_STEPS)
 
 struct startup {
