@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/run as a person uses it: it says when it is ready, kcat's lines work, a busy port is named, Ctrl-C stops it with status 0.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+runner=
+finish() {
+    [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+fail() {
+    echo "FAILED: $1"
+    cat "$work/out"
+    exit 1
+}
+
+"$root/tools/run" --port "$port" --data "$work/data" >"$work/out" 2>&1 &
+runner=$!
+for _ in $(seq 3000); do
+    grep -q 'Tailrace is ready' "$work/out" && break
+    kill -0 "$runner" 2>/dev/null || fail "tools/run ended"
+    sleep 0.1
+done
+grep -q "Tailrace is ready on 127.0.0.1:$port" "$work/out" || fail "it never said that it was ready"
+seq 10 | kcat -b "127.0.0.1:$port" -P -t hello
+[ "$(kcat -b "127.0.0.1:$port" -C -t hello -o beginning -e -q | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 9 10 " ] || fail "the records are not there"
+if "$root/tools/run" --port "$port" --data "$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
+grep -q "port $port is in use by process [0-9]* tailrace" "$work/second" || fail "the holder of the port is not named: $(cat "$work/second")"
+kill -INT "$runner" 2>/dev/null
+kill -TERM "$runner" # a script in the background ignores Ctrl-C
+status=0
+wait "$runner" || status=$?
+runner=
+[ "$status" -eq 0 ] || fail "exit status $status after the stop"
+[ -f "$work/data/.kafka_cleanshutdown" ] || fail "no clean-shutdown marker"
+echo "tools/run works"
