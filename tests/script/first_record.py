@@ -22,10 +22,12 @@ def kcat(address, *arguments, text=None):
 
 def check_nothing_is_lost(server):
     values = "\n".join(str(i) for i in range(RECORDS)) + "\n"
-    kcat(server.address, "-P", "-t", "first", "-X", "acks=all", "-X", "sticky.partitioning.linger.ms=0", text=values)  # fails unless all are acknowledged
+    # Fails unless all are acknowledged.
+    kcat(server.address, "-P", "-t", "first", "-X", "acks=all", "-X", "sticky.partitioning.linger.ms=0", text=values)
     server.kill()
     server.start()
-    rows = [line.split() for line in kcat(server.address, "-C", "-t", "first", "-o", "beginning", "-e", "-f", "%p %o %s\n").splitlines()]
+    read = kcat(server.address, "-C", "-t", "first", "-o", "beginning", "-e", "-f", "%p %o %s\n")
+    rows = [line.split() for line in read.splitlines()]
     assert sorted(int(row[2]) for row in rows) == list(range(RECORDS)), "not every record is there exactly once"
     for partition in range(PARTITIONS):
         offsets = [int(row[1]) for row in rows if int(row[0]) == partition]

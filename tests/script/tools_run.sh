@@ -26,9 +26,11 @@ for _ in $(seq 3000); do
 done
 grep -q "Tailrace is ready on 127.0.0.1:$port" "$work/out" || fail "it never said that it was ready"
 seq 10 | kcat -b "127.0.0.1:$port" -P -t hello
-[ "$(kcat -b "127.0.0.1:$port" -C -t hello -o beginning -e -q | tr '\n' ' ')" = "1 2 3 4 5 6 7 8 9 10 " ] || fail "the records are not there"
+read=$(kcat -b "127.0.0.1:$port" -C -t hello -o beginning -e -q | tr '\n' ' ')
+[ "$read" = "1 2 3 4 5 6 7 8 9 10 " ] || fail "the records are not there: $read"
 if "$root/tools/run" --port "$port" --data "$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
-grep -q "port $port is in use by process [0-9]* tailrace" "$work/second" || fail "the holder of the port is not named: $(cat "$work/second")"
+grep -q "port $port is in use by process [0-9]* tailrace" "$work/second" ||
+    fail "the holder of the port is not named: $(cat "$work/second")"
 kill -INT "$runner" 2>/dev/null
 kill -TERM "$runner" # a script in the background ignores Ctrl-C
 status=0
