@@ -39,8 +39,12 @@ void segment_free(struct segment *segment) {
 static void segment_add_index_entry(struct segment *segment, const struct segment_batch *batch,
                                     const struct segment_limits *limits) {
     if (segment_indexes_full(segment, limits)) return; // a single append may be larger than what is left: it rolls next
-    index_append(&segment->index, (struct index_entry){(int32_t)segment_relative(segment, batch->last_offset),
-                                                       (int32_t)segment->size_bytes});
+    uint64_t position = segment->size_bytes;
+#ifdef TAILRACE_PLANT_INDEX_AHEAD
+    position += batch->size_bytes;
+#endif
+    index_append(&segment->index,
+                 (struct index_entry){(int32_t)segment_relative(segment, batch->last_offset), (int32_t)position});
     time_index_append(
         &segment->time_index,
         (struct time_index_entry){segment->max_timestamp_ms,
