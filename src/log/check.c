@@ -2,39 +2,7 @@
 // The batches of an append, one header after the other: whole, of magic 2, offsets that follow; the producer's
 // sequence. Records were validated before; bytes that are not whole batches are answered CORRUPT_MESSAGE all the same.
 #include "log/check.h"
-#include "protocol/record.h"
-
-enum { CONTROL_RECORD_BYTES_MAX = 4096, CONTROL_ABORT = 0, CONTROL_COMMIT = 1 };
-
-// A control batch holds one record: key (version, type), value (version, coordinator epoch).
-static void take_marker(const struct batch *batch, struct producer_append *append) {
-    if (batch_codec(batch) != CODEC_NONE || batch->bytes.size > CONTROL_RECORD_BYTES_MAX) return;
-    struct record_reader reader;
-    struct record record;
-    record_open(&reader, batch, CONTROL_RECORD_BYTES_MAX, RECORD_CONTENT);
-    if (record_next(&reader, &record) == RECORD_OK && record.key_bytes >= 4 && record.value_bytes >= 6) {
-        int16_t type = (int16_t)load_be16(record.key.data + 2);
-        append->marker = type == CONTROL_ABORT || type == CONTROL_COMMIT;
-        append->aborted = type == CONTROL_ABORT;
-        append->coordinator_epoch = (int32_t)load_be32(record.value.data + 2);
-    }
-    record_close(&reader);
-}
-
-bool batch_producer(const struct batch *batch, struct producer_append *append) {
-    if (batch->producer_id < 0) return false;
-    *append = (struct producer_append){.producer_id = batch->producer_id,
-                                       .producer_epoch = batch->producer_epoch,
-                                       .base_sequence = batch->base_sequence,
-                                       .last_sequence = batch_last_sequence(batch),
-                                       .base_offset = batch->base_offset,
-                                       .last_offset = batch_last_offset(batch),
-                                       .max_timestamp_ms = batch->max_timestamp,
-                                       .transactional = batch_is_transactional(batch),
-                                       .coordinator_epoch = -1};
-    if (batch_is_control(batch)) take_marker(batch, append);
-    return true;
-}
+#include "log/producers_batch.h"
 
 static enum producer_origin producer_origin(enum log_origin origin) {
     switch (origin) {
@@ -66,7 +34,7 @@ static bool place_batch(struct batch *batch, enum log_origin origin, int64_t nex
 static int16_t examine_producer(struct log *log, struct log_append *append, const struct batch *batch) {
     struct producer_append entry;
     struct producer_batch original;
-    if (append->origin == LOG_FROM_LEADER || !batch_producer(batch, &entry)) return KAFKA_ERROR_NONE;
+    if (append->origin == LOG_FROM_LEADER || !producer_append_of(batch, &entry)) return KAFKA_ERROR_NONE;
     enum producer_verdict verdict =
         producers_check(&log->producers, &entry, producer_origin(append->origin), &original);
     if (verdict == PRODUCER_DUPLICATE) {
@@ -116,7 +84,7 @@ void append_take(struct log *log, struct log_append *append, const struct append
         }
         struct producer_append entry;
         struct producer_transaction ended;
-        if (batch_producer(&batch, &entry)) producers_apply(&log->producers, &entry, &ended);
+        if (producer_append_of(&batch, &entry)) producers_apply(&log->producers, &entry, &ended);
         next_offset = batch_last_offset(&batch) + 1;
         at += batch.bytes.size;
     }

@@ -16,6 +16,3 @@ struct append_facts {
 int16_t append_examine(struct log *log, struct log_append *append, int64_t next_offset, struct append_facts *facts);
 // After append_examine: patches offsets and epochs in place, and takes the batches into the producer state.
 void append_take(struct log *log, struct log_append *append, const struct append_facts *facts);
-
-// A batch of a log as producer state sees it (its offsets are those in the header). False: it has no producer.
-bool batch_producer(const struct batch *batch, struct producer_append *append);

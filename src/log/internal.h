@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of log/ share: the log's struct, and what its flows ask of each other. Not for other folders.
 //
-// log.c life and accessors · shard.c what the logs of one directory share on one core: open files, the flusher ·
-// segment.c files of a segment · index.c offset and time index · append.c the writer flow · check.c what may be
-// appended · flush.c group commit · read.c, scan.c, lookup.c positions by offset and by time · roll.c · work.c and
-// checkpointing, truncation, removal · load.c, recover.c · producers.c, snapshot.c · epochs.c · retention.c (pure plan)
-// · log_dir.c, checkpoint.c
+// on the core  log.c life, accessors, turns · append.c the writer flow · check.c what may be appended · roll.c ·
+//              flush.c group commit · read.c, scan.c, lookup.c positions by offset and by time · open.c files and
+//              indexes on demand · shard.c what the logs of one directory share on one core
+// maintenance  work.c · truncate.c · retain.c (carries out retention.c) · save.c checkpoints · deletion.c · close.c
+// blocking     load.c, tidy.c, recover.c, recover_segment.c · walk.c, inspect.c · log_dir.c, checkpoint.c, meta.c
+// in memory    segment.c, index.c, txn_index.c · producers.c, snapshot.c · epochs.c · retention.c
 //
 // Two turns order what changes a log. `maintenance`: one of roll, truncation, retention, checkpoint, close at a time.
 // `writer`: the writer flow while it checks, writes and commits, or whoever needs it to stand still. Who needs both

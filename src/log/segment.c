@@ -7,6 +7,7 @@
 #include "log/segment.h"
 #include "base/assert.h"
 #include "base/bits.h"
+#include "log/files.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -170,27 +171,13 @@ int segment_read_indexes(struct os_host *host, const char *directory, struct seg
     return 0;
 }
 
-static int write_all(struct os_host *host, int file, const void *data, size_t size, uint64_t position) {
-    while (size > 0) {
-        struct os_vector vector = {data, size};
-        int64_t written = os_pwritev(host, file, &vector, 1, position);
-        if (written < 0) return (int)written;
-        if (written == 0) return -ENOSPC;
-        ASSERT((size_t)written <= size);
-        data = (const uint8_t *)data + written;
-        size -= (size_t)written;
-        position += (uint64_t)written;
-    }
-    return 0;
-}
-
 // Entries [written, count) are encoded in `bytes` of `size`.
 static int write_index_file(struct os_host *host, const char *directory, int64_t base_offset, const char *suffix,
                             struct bytes bytes, uint64_t position, bool trim, bool durable) {
     if (bytes.size == 0 && !trim && !durable) return 0;
     int file = open_with_suffix(host, directory, base_offset, suffix, OS_READ | OS_WRITE | OS_CREATE);
     if (file < 0) return file;
-    int error = write_all(host, file, bytes.data, bytes.size, position);
+    int error = file_write_all(host, file, bytes.data, bytes.size, position);
     if (error == 0 && trim) error = os_truncate(host, file, position + bytes.size);
     if (error == 0 && durable) error = os_fsync(host, file);
     os_close(host, file);

@@ -233,3 +233,42 @@ Test(work, many_logs_are_flushed_together) {
     live.log = first;
     live_close(&live);
 }
+
+static void be_idle(struct live *live) {
+    LIST_FOREACH (link, &live->log->shard->open)
+        container_of(link, struct segment, open_link)->used_ms = 0;
+    live->log->shard->sweep.fire(&live->log->shard->sweep);
+}
+
+Test(work, an_idle_log_has_no_file_and_no_index) {
+    struct live live;
+    struct topic_config config = live_config(0);
+    live_open(&live, &config);
+    live_fill(&live, 30, &five);
+    struct segment *segment = log_active_segment(live.log);
+    be_idle(&live); // dirty, with index entries that no file has
+    cr_assert_geq(segment->file, 0);
+    cr_assert(segment->indexes_resident);
+    cr_assert_eq(live_work(&live, LOG_CHECKPOINT, 0), 0);
+    struct log_read read;
+    live_read(&live, &read, 0, 150, 500);
+    be_idle(&live); // being read
+    cr_assert_geq(segment->file, 0);
+    log_read_release(live.log, &read);
+    be_idle(&live);
+    cr_assert_eq(segment->file, -1);
+    cr_assert_not(segment->indexes_resident);
+    cr_assert_eq(live.log->shard->open_files, 0);
+    live_fill(&live, 30, &(struct batch_spec){.count = 5, .value_bytes = 100, .time_ms = 20000});
+    check_all(&live);
+    cr_assert_eq(live_work(&live, LOG_CHECKPOINT, 0), 0);
+    be_idle(&live);
+    live_end_log(&live, live.log, false);
+    live.log = NULL;
+    size_t size_bytes;
+    char *times = fixture_read(&live.fixture, "orders-0/00000000000000000000.timeindex", &size_bytes);
+    cr_assert_gt(size_bytes, 0);
+    cr_assert_eq((int32_t)load_be32(times + size_bytes - 4), 299); // the last batch's: written at the close
+    free(times);
+    live_close(&live);
+}
