@@ -15,15 +15,16 @@
 #include <stdlib.h>
 
 #define DELETE_STEPS(STEP)                                                                                             \
-    STEP(delete, list)                                                                                                 \
-    STEP(delete, check)                                                                                                \
-    STEP(delete, mark)                                                                                                 \
-    STEP(delete, marked)                                                                                               \
-    STEP(delete, hide)                                                                                                 \
-    STEP(delete, hidden)                                                                                               \
-    STEP(delete, stop)                                                                                                 \
-    STEP(delete, remove) STEP(delete, removed) STEP(delete, publish) STEP(delete, seated) STEP(delete, release)
-FLOW_DEFINE(delete, DELETE_STEPS)
+    STEP(deletion, list)                                                                                               \
+    STEP(deletion, check)                                                                                              \
+    STEP(deletion, mark)                                                                                               \
+    STEP(deletion, marked)                                                                                             \
+    STEP(deletion, hide)                                                                                               \
+    STEP(deletion, hidden)                                                                                             \
+    STEP(deletion, stop)                                                                                               \
+    STEP(deletion, remove)                                                                                             \
+    STEP(deletion, removed) STEP(deletion, publish) STEP(deletion, seated) STEP(deletion, release)
+FLOW_DEFINE(deletion, DELETE_STEPS)
 
 struct deletion {
     struct hash_node by_name;
@@ -69,7 +70,7 @@ static struct deletion *deletion_add(struct delete_topics *t, struct str name, c
     return d;
 }
 
-static flow_next delete_step_list(struct flow *flow) {
+static flow_next deletion_step_list(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     if (t->p.request) return FLOW_NEXT;
     t->list = (struct metastore_read){.kind = METASTORE_CHILDREN, .path = ZNODE_DELETE_TOPICS, .call.flow = flow};
@@ -96,7 +97,7 @@ static void row_check(struct delete_topics *t, size_t row) {
     t->of_row[row] = deletion_add(t, topic->name, topic);
 }
 
-static flow_next delete_step_check(struct flow *flow) {
+static flow_next deletion_step_check(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     const struct image *image = controller_image(t->p.controller);
     if (t->p.request) {
@@ -137,9 +138,9 @@ static const char *mark_path(struct delete_topics *t, const struct deletion *d) 
     return arena_path(&t->p.arena, path);
 }
 
-static flow_next delete_step_mark(struct flow *flow) {
+static flow_next deletion_step_mark(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
-    if (!t->p.request) return FLOW_GOTO(delete, hide);
+    if (!t->p.request) return FLOW_GOTO(deletion, hide);
     for (struct deletion *d = t->first; d; d = d->next) {
         struct metastore_write *write = write_begin_fenced(t->p.controller, &t->p.arena, &t->p.writes, 1);
         write_add(write, metastore_create_node(mark_path(t, d), (struct bytes){0}, 0));
@@ -148,7 +149,7 @@ static flow_next delete_step_mark(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next delete_step_marked(struct flow *flow) {
+static flow_next deletion_step_marked(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     procedure_look_at_time(&t->p);
     if (!writes_are_done(&t->p.writes)) return FLOW_WAIT;
@@ -166,7 +167,7 @@ static flow_next delete_step_marked(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next delete_step_hide(struct flow *flow) {
+static flow_next deletion_step_hide(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     struct image_draft draft;
     image_draft_begin(&draft, controller_image(t->p.controller));
@@ -180,7 +181,7 @@ static flow_next delete_step_hide(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next delete_step_hidden(struct flow *flow) {
+static flow_next deletion_step_hidden(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     procedure_look_at_time(&t->p);
     if (!procedure_is_seated(&t->p)) return FLOW_WAIT;
@@ -191,7 +192,7 @@ static flow_next delete_step_hidden(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next delete_step_stop(struct flow *flow) {
+static flow_next deletion_step_stop(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     procedure_look_at_time(&t->p);
     if (t->p.replicas_pending > 0) return FLOW_WAIT;
@@ -239,7 +240,7 @@ static void removal_write(struct delete_topics *t, struct deletion *d) {
     writes_start(&d->writes, c, &t->p.flow);
 }
 
-static flow_next delete_step_remove(struct flow *flow) {
+static flow_next deletion_step_remove(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     for (struct deletion *d = t->first; d; d = d->next) {
         if (d->failed || d->is_removed) continue;
@@ -267,7 +268,7 @@ static bool removal_written(struct delete_topics *t, struct deletion *d) {
     return true;
 }
 
-static flow_next delete_step_removed(struct flow *flow) {
+static flow_next deletion_step_removed(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     bool again = false;
     procedure_look_at_time(&t->p);
@@ -275,10 +276,10 @@ static flow_next delete_step_removed(struct flow *flow) {
         if (!writes_are_done(&d->writes)) return FLOW_WAIT;
     for (struct deletion *d = t->first; d; d = d->next)
         if (!d->failed && !d->is_removed && !removal_written(t, d)) again = true;
-    return again ? FLOW_GOTO(delete, remove) : FLOW_NEXT;
+    return again ? FLOW_GOTO(deletion, remove) : FLOW_NEXT;
 }
 
-static flow_next delete_step_publish(struct flow *flow) {
+static flow_next deletion_step_publish(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     struct controller *c = t->p.controller;
     struct image_draft draft;
@@ -295,7 +296,7 @@ static flow_next delete_step_publish(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next delete_step_seated(struct flow *flow) {
+static flow_next deletion_step_seated(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     procedure_look_at_time(&t->p);
     if (!procedure_is_seated(&t->p)) return FLOW_WAIT;
@@ -303,7 +304,7 @@ static flow_next delete_step_seated(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static flow_next delete_step_release(struct flow *flow) {
+static flow_next deletion_step_release(struct flow *flow) {
     struct delete_topics *t = delete_of(flow);
     for (struct deletion *d = t->first; d; d = d->next)
         if (d->topic) image_topic_release(d->topic);
@@ -318,7 +319,7 @@ void delete_topics_start(struct controller *c, struct controller_request *reques
     struct delete_topics *t = calloc(1, sizeof *t);
     ASSERT(t != NULL);
     t->p.time_is_up = delete_time_is_up;
-    procedure_start(&t->p, c, request, &delete_flow);
+    procedure_start(&t->p, c, request, &deletion_flow);
 }
 
 void delete_topics_resume(struct controller *c) {

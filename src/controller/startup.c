@@ -10,12 +10,12 @@
     STEP(startup, rooted)                                                                                              \
     STEP(startup, cluster)                                                                                             \
     STEP(startup, cluster_written)                                                                                     \
-    STEP(startup, register)                                                                                            \
+    STEP(startup, enroll)                                                                                              \
     STEP(startup, registered)                                                                                          \
     STEP(startup, owner)                                                                                               \
     STEP(startup, released)                                                                                            \
-    STEP(startup, epoch) STEP(startup, epoch_read) STEP(startup, epoch_made) STEP(startup, elected)                    \
-        STEP(startup, release)
+    STEP(startup, epoch)                                                                                               \
+    STEP(startup, epoch_read) STEP(startup, epoch_made) STEP(startup, elected) STEP(startup, release)
 FLOW_DEFINE(startup, STARTUP_STEPS)
 
 struct startup {
@@ -95,7 +95,7 @@ static flow_next cluster_adopt(struct startup *s) {
     }
     c->cluster_id = id;
     s->writes = (struct write_set){0};
-    return FLOW_GOTO(startup, register);
+    return FLOW_GOTO(startup, enroll);
 }
 
 static flow_next startup_step_cluster(struct flow *flow) {
@@ -147,7 +147,7 @@ static struct bytes registration(struct startup *s) {
     return znode_broker_encode(&s->p.arena, &broker);
 }
 
-static flow_next startup_step_register(struct flow *flow) {
+static flow_next startup_step_enroll(struct flow *flow) {
     struct startup *s = startup_of(flow);
     char path[ZNODE_PATH_SIZE];
     znode_broker_path(path, s->p.controller->options.broker_id);
@@ -178,7 +178,7 @@ static flow_next startup_step_owner(struct flow *flow) {
     struct startup *s = startup_of(flow);
     const struct metastore *store = s->p.controller->options.store;
     if (!s->read.call.done) return FLOW_WAIT;
-    if (s->read.call.result == METASTORE_NO_NODE && startup_tries_again(s)) return FLOW_GOTO(startup, register);
+    if (s->read.call.result == METASTORE_NO_NODE && startup_tries_again(s)) return FLOW_GOTO(startup, enroll);
     if (s->read.call.result != METASTORE_OK) return startup_fail_read(s, NULL);
     int64_t owner = s->read.stat.ephemeral_owner;
     if (owner == store->session_id) {
@@ -198,7 +198,7 @@ static flow_next startup_step_released(struct flow *flow) {
     enum metastore_result result = s->writes.first->write.call.result;
     if ((result != METASTORE_OK && result != METASTORE_NO_NODE) || !startup_tries_again(s))
         return startup_fail(s, &s->writes.first->write, "removing the registration of the session before");
-    return FLOW_GOTO(startup, register);
+    return FLOW_GOTO(startup, enroll);
 }
 
 // ---- election
