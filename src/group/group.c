@@ -21,7 +21,7 @@ struct group *group_create(struct str id, int64_t wall_ms, const struct group_li
     g->memory = memory;
     g->hash_seed = hash_seed;
     g->state_time_ms = wall_ms;
-    g->join_deadline_ms = g->sync_deadline_ms = g->timer_ms = g->wake_ms = GROUP_NEVER;
+    g->join_deadline_ms = g->sync_deadline_ms = g->wake_ms = GROUP_NEVER;
     list_init(&g->link);
     list_init(&g->members);
     list_init(&g->pending);
@@ -366,10 +366,6 @@ void group_forget(struct group *g, void *request) {
         struct group_member *m = container_of(link, struct group_member, link);
         if (m->join_request == request) m->join_request = NULL;
         if (m->sync_request == request) m->sync_request = NULL;
-    }
-    LIST_FOREACH (link, &g->stores) {
-        struct group_store *store = container_of(link, struct group_store, link);
-        if (store->join_request == request) store->join_request = NULL;
     }
 }
 

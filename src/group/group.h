@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A classic consumer group as a state machine apart from I/O: an event and the time go in, the state changes, and what
-// is to be done comes out through struct group_output. It knows no core, no log and no clock; coordinator.c drives it.
+// is to be done comes out through struct group_output. It knows no core, no log and no clock; groups.c drives it.
 //
 //   Empty --join--> PreparingRebalance --all joined--> CompletingRebalance --leader's sync is committed--> Stable
 //     ^                  |        ^                          |   |                                           |
@@ -11,6 +11,7 @@
 // answered exactly once, or forgotten (group_forget) when its connection is gone.
 #pragma once
 
+#include "core/timer.h"
 #include "group/member.h"
 #include "group/offsets.h"
 #include "protocol/messages/join_group.h"
@@ -75,7 +76,6 @@ struct group_store {
     struct str old_id, new_id, old_leader;
     struct group_protocol *old_protocols;
     int32_t old_protocol_count, old_rebalance_timeout_ms, old_session_timeout_ms;
-    void *join_request;
     bool can_skip_assignment;
 };
 struct group_pending { // a member id that was given out and has not joined yet
@@ -126,11 +126,10 @@ struct group {
 
     struct offsets offsets;
 
-    // The driver's:
+    // The coordinator's; nothing here looks at it.
     int32_t partition; // of the internal topic
     uint32_t writes;   // records in flight that point here
-    uint64_t timer_ms; // when its timer fires
-    void *driver_timer;
+    struct timer timer;
 };
 
 struct group *group_create(struct str id, int64_t wall_ms, const struct group_limits *limits,
