@@ -16,6 +16,7 @@ struct producer_ids {
 struct api_state {
     struct core *core;
     struct producer_ids producer_ids;
+    bool offsets_topic_asked; // its creation, by FindCoordinator
     struct fetch_sessions fetch_sessions;
     struct decompress_cache decompress; // for Produce
 };

@@ -46,6 +46,7 @@ static void cores_prepare(struct broker *b) {
         .connections_max = budget.connections,
         .idle_ms_max = (uint64_t)max_i64(config_i64(b->config, CONFIG_CONNECTIONS_MAX_IDLE_MS), 0),
     };
+    const struct groups_settings groups = groups_settings_of(b->config, budget.groups_bytes);
     for (int i = 0; i < b->data_cores; i++) {
         struct broker_core *c = &b->cores[i];
         struct core *core = b->set->cores[i];
@@ -54,8 +55,10 @@ static void cores_prepare(struct broker *b) {
         core->net = &c->net;
         core->replicas = &c->replicas;
         core->api = &c->api;
+        core->groups = &c->groups;
         api_state_init(&c->api, core);
         core->buffers.kept_limit_bytes = budget.kept_bytes;
+        groups_init(&c->groups, core, &groups);
         net_init(&c->net, core, &handler, &limits);
         b->nets[i] = &c->net;
     }
@@ -142,6 +145,8 @@ void broker_destroy(struct broker *b) {
     if (b->set) core_set_destroy(b->set);
     for (int i = 0; b->cores && i < b->data_cores; i++)
         api_state_free(&b->cores[i].api);
+    for (int i = 0; b->cores && i < b->data_cores; i++)
+        groups_free(&b->cores[i].groups);
     free(b->cores);
     free(b->found);
     arena_drop(&b->arena);

@@ -6,6 +6,7 @@
 #include "api/state.h"
 #include "broker/broker.h"
 #include "config/listener.h"
+#include "group/groups.h"
 #include "metadata/publish.h"
 #include "metastore/embedded.h"
 #include "replica/checkpointer.h"
@@ -19,6 +20,7 @@ struct broker_budget {
     size_t frames_bytes;  // of each data core: request frames being received or in progress
     size_t arena_bytes;   // of one request
     size_t kept_bytes;    // freed buffers that a core keeps
+    size_t groups_bytes;  // members and offsets of the groups of one core
     uint32_t connections; // of each data core
 };
 // Divides the broker's memory (tailrace.memory): see budget.c for the formula.
@@ -29,8 +31,9 @@ struct broker_core {
     struct net net;
     struct replicas replicas;
     struct api_state api;
+    struct groups groups;
     struct maintenance maintenance;
-    bool maintenance_stopped;
+    bool maintenance_stopped, groups_stopped;
     struct message message; // of the step that the control core asked for
     struct flow flow;       // stopping: waits for connections and maintenance
     struct broker *broker;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a broker goes down in an orderly way, on the control core:
 //
-// started (a start in progress ends first) -> listeners -> connections and maintenance of every core -> checkpointer ->
-// controller -> logs (every core closes its partitions) -> files (checkpoints, then the clean-shutdown markers) ->
-// store -> cores.
+// started (a start in progress ends first) -> listeners -> connections, groups and maintenance of every core ->
+// checkpointer -> controller -> logs (every core closes its partitions) -> files (checkpoints, then the clean-shutdown
+// markers) -> store -> cores.
 //
 // A directory in which something could not be closed well gets no marker: its logs are recovered at the next start.
 #include "broker/internal.h"
@@ -94,7 +94,7 @@ static void listeners_close_begin(struct core *core, struct message *message) {
     flow_start(&b->cores[core->id].flow, &listeners_close_flow, core);
 }
 
-// ---- one data core's connections and maintenance
+// ---- one data core's connections, groups and maintenance
 // ---------------------------------------------------------------------------------------
 
 #define CORE_QUIET_STEPS(STEP) STEP(core_quiet, begin) STEP(core_quiet, wait) STEP(core_quiet, release)
@@ -103,6 +103,7 @@ FLOW_DEFINE(core_quiet, CORE_QUIET_STEPS)
 static flow_next core_quiet_step_begin(struct flow *flow) {
     struct broker_core *c = core_self(flow);
     net_close_all(&c->net, flow);
+    groups_stop(&c->groups, flow, &c->groups_stopped);
     c->maintenance_stopped = !c->broker->maintenance_runs;
     if (c->broker->maintenance_runs) maintenance_stop(&c->maintenance, flow, &c->maintenance_stopped);
     return FLOW_NEXT;
@@ -110,7 +111,7 @@ static flow_next core_quiet_step_begin(struct flow *flow) {
 
 static flow_next core_quiet_step_wait(struct flow *flow) {
     struct broker_core *c = core_self(flow);
-    return c->net.connection_count == 0 && c->maintenance_stopped ? FLOW_NEXT : FLOW_WAIT;
+    return c->net.connection_count == 0 && c->groups_stopped && c->maintenance_stopped ? FLOW_NEXT : FLOW_WAIT;
 }
 
 static void core_is_quiet(struct core *core, struct message *message) {

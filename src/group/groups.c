@@ -264,6 +264,7 @@ void groups_stop(struct groups *groups, struct flow *flow, bool *done) {
 }
 
 void groups_free(struct groups *groups) {
+    if (!groups->core) return;
     for (int32_t i = 0; i < groups->partition_count; i++)
         ASSERT(groups->partitions[i] == NULL);
     ASSERT(list_is_empty(&groups->all) && groups->writes == 0);
