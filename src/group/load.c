@@ -169,6 +169,7 @@ static void partition_is_loaded(struct groups *groups, struct group_partition *p
         struct deleted_topic *topic = container_of(link, struct deleted_topic, link);
         groups_delete_topic(groups, topic->name, topic->partition_count, p->index);
     }
+    if (p->load.records == 0) return;
     char subject[64];
     snprintf(subject, sizeof subject, "%s-%d", GROUPS_TOPIC, p->index);
     line(groups->core, LINE_INFO, "group", subject, "loaded",
