@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench.h"
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 static int disk_find(const struct disk *disk, struct str topic, int partition) {
     for (int i = 0; i < disk->count; i++)
@@ -157,6 +160,10 @@ void bench_close(struct bench *b) {
     rmdir(b->directory);
     arena_drop(&b->arena);
     os_host_destroy(b->host);
+    *b = (struct bench){0};
+#ifdef __SANITIZE_ADDRESS__
+    cr_assert_eq(__lsan_do_recoverable_leak_check(), 0, "a leak");
+#endif
 }
 
 // ---- requests

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 struct bench {
     struct flow bell; // ends the wait of the turn in which an answer came
@@ -49,6 +52,10 @@ static inline void bench_close(struct bench *b) {
     os_host_destroy(b->host);
     unlink(b->path);
     rmdir(b->directory);
+#ifdef __SANITIZE_ADDRESS__
+    *b = (struct bench){0};
+    cr_assert_eq(__lsan_do_recoverable_leak_check(), 0, "a leak");
+#endif
 }
 static inline struct metastore *bench_store(struct bench *b, uint64_t compact_above_bytes) {
     struct embedded_open open = {.path = b->path, .compact_above_bytes = compact_above_bytes};
