@@ -38,6 +38,18 @@ struct broker_core {
     struct flow flow;       // stopping: waits for connections and maintenance
     struct broker *broker;
     struct replicas_close close;
+    struct message dir_message; // of the directory watch
+    int failed_dir;
+};
+// dir_watch.c: looks after the log directories.
+struct broker_watch {
+    struct flow flow;
+    struct flow_timer timer;
+    bool told[BROKER_LOG_DIRS_MAX];
+    int pending;
+    struct controller_request request;
+    struct flow *ended_flow;
+    bool *ended;
 };
 // A replica found at start, with what the checkpoints say.
 struct broker_found {
@@ -74,6 +86,7 @@ struct broker {
     struct controller *controller;
     struct checkpointer checkpointer;
     bool checkpointer_runs, maintenance_runs;
+    struct broker_watch watch;
 
     // start.c
     struct flow start;
@@ -100,4 +113,7 @@ void broker_begin_start(struct broker *b);
 void broker_begin_stop(struct broker *b, int exit_status);
 // Notes a failure (of the start, or of the running broker) and begins to stop with exit status 1.
 __attribute__((format(printf, 2, 3))) void broker_fail(struct broker *b, const char *format, ...);
+void broker_watch_begin(struct broker *b);
+// Ends after what it is doing; sets *done and wakes the flow.
+void broker_watch_end(struct broker *b, struct flow *flow, bool *done);
 extern const struct controller_replica_functions broker_replica_functions;

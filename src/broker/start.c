@@ -16,8 +16,9 @@
     STEP(start, open_dir)                                                                                              \
     STEP(start, opened)                                                                                                \
     STEP(start, ids)                                                                                                   \
-    STEP(start, open_store) STEP(start, store) STEP(start, controller) STEP(start, meta) STEP(start, meta_written)     \
-        STEP(start, listen) STEP(start, listening) STEP(start, release)
+    STEP(start, open_store)                                                                                            \
+    STEP(start, store) STEP(start, controller) STEP(start, meta) STEP(start, meta_written) STEP(start, listen)         \
+        STEP(start, listening) STEP(start, release)
 FLOW_DEFINE(start, START_STEPS)
 
 static struct broker *self(struct flow *flow) {
@@ -268,6 +269,7 @@ static flow_next start_step_listen(struct flow *flow) {
     checkpointer_start(&b->checkpointer, b->control, b->dirs, b->dir_count, b->data_cores,
                        (uint64_t)config_i64(b->config, CONFIG_REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS));
     b->checkpointer_runs = true;
+    broker_watch_begin(b);
     core_send(b->control, 0, &b->listen_message, listen_begin);
     return FLOW_NEXT;
 }

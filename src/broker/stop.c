@@ -17,6 +17,7 @@
     STEP(broker_stop, started)                                                                                         \
     STEP(broker_stop, listeners)                                                                                       \
     STEP(broker_stop, cores)                                                                                           \
+    STEP(broker_stop, watch)                                                                                           \
     STEP(broker_stop, checkpointer) STEP(broker_stop, controller) STEP(broker_stop, logs) STEP(broker_stop, closed)    \
         STEP(broker_stop, files) STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
 FLOW_DEFINE(broker_stop, STOP_STEPS)
@@ -154,6 +155,14 @@ static flow_next broker_stop_step_cores(struct flow *flow) {
     if (b->pending > 0) return FLOW_WAIT;
     b->done_flag = !b->checkpointer_runs;
     if (b->checkpointer_runs) checkpointer_stop(&b->checkpointer, flow, &b->done_flag);
+    return FLOW_NEXT;
+}
+
+static flow_next broker_stop_step_watch(struct flow *flow) {
+    struct broker *b = self(flow);
+    if (!b->done_flag) return FLOW_WAIT;
+    b->done_flag = !b->checkpointer_runs; // they start together
+    if (b->checkpointer_runs) broker_watch_end(b, flow, &b->done_flag);
     return FLOW_NEXT;
 }
 

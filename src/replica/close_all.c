@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// next partition -> nobody uses it -> its log is closed -> noted -> next.
+// next partition -> nobody uses it -> its log is closed -> noted -> next; after the last one the core leaves its
+// directories.
 #include "replica/close_all.h"
 #include "core/line.h"
 #include "replica/replica.h"
@@ -7,8 +8,11 @@
 #include <stdlib.h>
 
 #define CLOSE_ALL_STEPS(STEP)                                                                                          \
-    STEP(close_all, next) STEP(close_all, unused) STEP(close_all, closed) STEP(close_all, release)
+    STEP(close_all, next)                                                                                              \
+    STEP(close_all, unused) STEP(close_all, closed) STEP(close_all, leave) STEP(close_all, release)
 FLOW_DEFINE(close_all, CLOSE_ALL_STEPS)
+
+enum { LEAVE_AGAIN_MS = 5 };
 
 static struct replicas_close *self(struct flow *flow) {
     return container_of(flow, struct replicas_close, flow);
@@ -21,6 +25,7 @@ static void close_arrive(struct core *core, struct message *message) {
 void replicas_close_send(struct core *core, int to, struct replicas_close *close) {
     close->from = core->id;
     close->flow = (struct flow){0};
+    close->timer = (struct flow_timer){0};
     close->ends = (struct ends_list){0};
     close->failed_dir_bits = 0;
     core_send(core, to, &close->message, close_arrive);
@@ -29,7 +34,7 @@ void replicas_close_send(struct core *core, int to, struct replicas_close *close
 static flow_next close_all_step_next(struct flow *flow) {
     struct replicas_close *c = self(flow);
     struct list *first = list_front(&replicas_of(flow->core)->all);
-    if (!first) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    if (!first) return FLOW_GOTO(close_all, leave);
     struct partition *p = c->partition = container_of(first, struct partition, all_link);
     ASSERT(p->stop_flow == NULL);
     p->state = PARTITION_STOPPING;
@@ -71,6 +76,18 @@ static flow_next close_all_step_closed(struct flow *flow) {
     return FLOW_GOTO(close_all, next);
 }
 
+// A deletion that is under way ends soon; what still waits for its time is left to the next start.
+static flow_next close_all_step_leave(struct flow *flow) {
+    struct replicas_close *c = self(flow);
+    const struct replicas *replicas = replicas_of(flow->core);
+    for (int i = 0; i < replicas->dir_count; i++) {
+        if (log_dir_leave_core(replicas->dirs[i], flow->core)) continue;
+        flow_timer_set(&c->timer, flow, LEAVE_AGAIN_MS);
+        return FLOW_WAIT;
+    }
+    return FLOW_NEXT;
+}
+
 static void close_return(struct core *core, struct message *message) {
     (void)core;
     struct replicas_close *c = container_of(message, struct replicas_close, message);
@@ -79,6 +96,7 @@ static void close_return(struct core *core, struct message *message) {
 
 static flow_next close_all_step_release(struct flow *flow) {
     struct replicas_close *c = self(flow);
+    flow_timer_cancel(&c->timer);
     core_send(flow->core, c->from, &c->message, close_return);
     return FLOW_END;
 }

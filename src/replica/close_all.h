@@ -16,6 +16,7 @@ struct replicas_close {
     struct flow flow;
     struct partition *partition;
     struct log_close close;
+    struct flow_timer timer;
 };
 // No connection, no maintenance and no controller is at work any more.
 void replicas_close_send(struct core *core, int to, struct replicas_close *close);

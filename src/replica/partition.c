@@ -61,6 +61,13 @@ static void partition_failed(struct log_listener *listener) {
     partition_wake_waiters(p);
 }
 
+void replicas_dir_failed(struct replicas *replicas, int dir) {
+    LIST_FOREACH (link, &replicas->all) {
+        struct partition *p = container_of(link, struct partition, all_link);
+        if (p->log && log_directory(p->log)->index == dir) partition_failed(&p->listener);
+    }
+}
+
 struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index) {
     struct partition *p = calloc(1, sizeof *p);
     ASSERT(p != NULL);

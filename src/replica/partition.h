@@ -56,6 +56,9 @@ struct replicas {
 };
 void replicas_init(struct replicas *replicas, struct core *core, int32_t broker_id, bool durable, struct log_dir **dirs,
                    int dir_count, int64_t producer_expiration_ms);
+// A log directory has failed: those of its partitions that are on this core go offline, and whoever waits for them is
+// woken.
+void replicas_dir_failed(struct replicas *replicas, int dir);
 // NULL: not on this core (or on its way out).
 struct partition *replicas_find(struct replicas *replicas, struct uuid topic_id, int32_t index);
 struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index);
