@@ -23,3 +23,4 @@ void scenario_broker_calm(void);
 void scenario_broker(void);
 void scenario_groups(void);
 void scenario_disk(void);
+void scenario_broker_disk(void);

@@ -22,6 +22,27 @@ static void end_trouble(struct sim_broker *broker, struct os_host *clients) {
     sim_reset_connections(clients); // a half-open connection would wait for its time-out
 }
 
+static void finish_workload(struct sim_broker *broker, struct workload *w, struct os_host *clients) {
+    end_trouble(broker, clients);
+    SIM_CHECK(sim_run(120 * SIM_SECOND, workload_is_produced, w), "producers are not done: %d of %d", w->producers_done,
+              w->producer_count);
+    w->reading_to_end = true;
+    SIM_CHECK(sim_run(60 * SIM_SECOND, workload_is_consumed, w), "consumers are not done: %d of %d", w->consumers_done,
+              w->partition_count);
+    workload_check(w);
+}
+
+static void read_after_power_cut(struct sim_broker *broker, struct workload *w) {
+    // Once more from the start, after a power cut: nothing of it was only in the page cache.
+    sim_crash(broker->host, SIM_POWER);
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+    workload_read_again(w, "again");
+    SIM_CHECK(sim_run(60 * SIM_SECOND, workload_is_consumed, w), "after a power cut consumers are not done: %d of %d",
+              w->consumers_done, w->partition_count);
+}
+
 static void run_workload(int troubles) {
     struct sim_broker *broker = calloc(1, sizeof *broker);
     struct workload *w = calloc(1, sizeof *w);
@@ -38,21 +59,8 @@ static void run_workload(int troubles) {
     struct os_host *clients = workload_start(w, "clients");
     for (int i = 0; i < troubles && !workload_is_produced(w); i++)
         sim_broker_trouble(broker, clients);
-    end_trouble(broker, clients);
-    SIM_CHECK(sim_run(120 * SIM_SECOND, workload_is_produced, w), "producers are not done: %d of %d", w->producers_done,
-              w->producer_count);
-    w->reading_to_end = true;
-    SIM_CHECK(sim_run(60 * SIM_SECOND, workload_is_consumed, w), "consumers are not done: %d of %d", w->consumers_done,
-              w->partition_count);
-    workload_check(w);
-    // Once more from the start, after a power cut: nothing of it was only in the page cache.
-    sim_crash(broker->host, SIM_POWER);
-    sim_broker_start(broker);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
-              broker->failure);
-    workload_read_again(w, "again");
-    SIM_CHECK(sim_run(60 * SIM_SECOND, workload_is_consumed, w), "after a power cut consumers are not done: %d of %d",
-              w->consumers_done, w->partition_count);
+    finish_workload(broker, w, clients);
+    read_after_power_cut(broker, w);
     sim_broker_stop(broker);
     SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
 }
@@ -62,6 +70,60 @@ void scenario_broker_calm(void) {
 }
 void scenario_broker(void) {
     run_workload(10);
+}
+
+// ---- disks that fail and fill up: two log directories on two disks, the metadata on the first
+static void run_disk_trouble(struct sim_broker *broker) {
+    const char *const paths[2] = {"/disk", "/disk2"};
+    struct sim_disk_faults *faults = sim_disk_faults(broker->host, paths[sim_range(SIM_FAULTS, 0, 1)]);
+    const uint64_t capacity = faults->capacity;
+    enum { FSYNC, WRITE, READ, FULL, WAYS };
+    uint64_t way = sim_range(SIM_FAULTS, 0, WAYS - 1);
+    switch (way) {
+    case FSYNC: faults->fsync_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 30); break;
+    case WRITE: faults->write_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 60); break;
+    case READ: faults->read_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 30); break;
+    default: {
+        uint64_t total, left;
+        os_space(broker->host, faults == sim_disk_faults(broker->host, "/disk") ? "/disk" : "/disk2", &total, &left);
+        faults->capacity = total - left + sim_range(SIM_FAULTS, 0, 40000);
+    }
+    }
+    sim_run(sim_range(SIM_FAULTS, 1, 600) * SIM_MS, sim_broker_has_ended, broker);
+    if (!sim_is_running(broker->host))
+        SIM_CHECK(sim_exit_status(broker->host) == 1 && sim_log_lines_with(broker->host, " ERROR ") > 0,
+                  "the broker ended with status %d and said nothing", sim_exit_status(broker->host));
+    faults->fsync_eio_in = faults->write_eio_in = faults->read_eio_in = 0;
+    faults->capacity = capacity;
+    if (way == FULL && sim_is_running(broker->host)) return; // it goes on by itself
+    // A disk that failed shows what it does not have (see scenario_append.c): only a power cut ends that.
+    sim_crash(broker->host, SIM_POWER);
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+}
+
+void scenario_broker_disk(void) {
+    struct sim_broker *broker = calloc(1, sizeof *broker);
+    struct workload *w = calloc(1, sizeof *w);
+    SIM_CHECK(broker && w, "no memory");
+    sim_broker_init(broker, "broker");
+    sim_mkdir(broker->host, "/disk2");
+    sim_broker_property(broker, "log.dirs=/disk/data,/disk2/data");
+    plan_disk(broker->host);
+    workload_init(w, "broker", SIM_BROKER_PORT, "orders");
+    w->first_alone = true;
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+    struct os_host *clients = workload_start(w, "clients");
+    for (int i = 0; i < 6 && !workload_is_produced(w); i++) {
+        sim_run(sim_range(SIM_FAULTS, 1, 300) * SIM_MS, NULL, NULL);
+        run_disk_trouble(broker);
+    }
+    finish_workload(broker, w, clients);
+    read_after_power_cut(broker, w);
+    sim_broker_stop(broker);
 }
 
 static bool members_have_settled(void *context) {

@@ -17,6 +17,7 @@ static const struct scenario scenarios[] = {
      scenario_broker_calm, false},
     {"broker", "a broker, producers and consumers: kills, power cuts, restarts, partitions, resets, stalls",
      scenario_broker, false},
+    {"broker-disk", "a broker on two disks that fail and fill up", scenario_broker_disk, false},
 #ifdef SIM_GROUPS
     {"groups", "a broker and a consumer group: the same", scenario_groups, false},
 #endif

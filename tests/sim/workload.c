@@ -135,6 +135,7 @@ static void batch_send(struct producer *producer, struct producer_batch *batch) 
     request->timeout_ms = 3000;
     request->topic_data = &topic;
     request->topic_data_count = 1;
+    sim_trace(producer->flow.core->host, (int)producer->number, "produce", "", batch->first);
     client_send(producer->client, &batch->call);
     if (batch->broker_starts == 0) batch->broker_starts = sim_starts(producer->workload->broker);
     batch->sent = true;
@@ -173,6 +174,7 @@ static void producer_collect(struct producer *producer) {
             batch->call.outcome == CLIENT_OK ? batch_answer(producer, batch) : KAFKA_ERROR_NETWORK_EXCEPTION;
         client_call_end(&batch->call);
         batch->sent = false;
+        sim_trace(producer->flow.core->host, (int)producer->number, "answer", kafka_error_name(error), batch->first);
         if (error == KAFKA_ERROR_OUT_OF_ORDER_SEQUENCE_NUMBER && i == 0 && batch_is_old_duplicate(producer, batch))
             error = 0;
         if (error == 0 && !first_failed && i == 0) {
@@ -202,7 +204,8 @@ static flow_next producer_step_produce(struct flow *flow) {
         in_flight = in_flight || producer->batches[i]->sent;
     if (producer->resend && in_flight) return FLOW_WAIT;
     if (producer->resend) return FLOW_NEXT;
-    while (producer->batch_count < producer->window && producer->next < w->records_each) {
+    bool alone = w->first_alone && w->producers[producer->number].acknowledged == 0;
+    while (producer->batch_count < (alone ? 1 : producer->window) && producer->next < w->records_each) {
         batch_fill(producer, producer->batches[producer->batch_count++]);
         batch_send(producer, producer->batches[producer->batch_count - 1]);
     }

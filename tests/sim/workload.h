@@ -18,6 +18,9 @@ struct workload {
     uint32_t value_bytes_max;
     bool auto_create;          // the topic comes to be by Metadata, not by CreateTopics
     const char *configs[8][2]; // of CreateTopics; ended by NULL
+    // A producer's first batch goes alone. A broker takes any sequence from a producer that it does not know (Kafka's
+    // rule), so if the first batch is refused for want of space, and the next one finds space again, the order is lost.
+    bool first_alone;
     // out
     bool topic_ready;
     struct uuid topic_id; // of the topic as created; must stay
