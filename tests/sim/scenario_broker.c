@@ -77,6 +77,7 @@ static void run_disk_trouble(struct sim_broker *broker) {
     const char *const paths[2] = {"/disk", "/disk2"};
     struct sim_disk_faults *faults = sim_disk_faults(broker->host, paths[sim_range(SIM_FAULTS, 0, 1)]);
     const uint64_t capacity = faults->capacity;
+    const int offline_before = sim_log_lines_with(broker->host, " offline ");
     enum { FSYNC, WRITE, READ, FULL, WAYS };
     uint64_t way = sim_range(SIM_FAULTS, 0, WAYS - 1);
     switch (way) {
@@ -95,7 +96,9 @@ static void run_disk_trouble(struct sim_broker *broker) {
                   "the broker ended with status %d and said nothing", sim_exit_status(broker->host));
     faults->fsync_eio_in = faults->write_eio_in = faults->read_eio_in = 0;
     faults->capacity = capacity;
-    if (way == FULL && sim_is_running(broker->host)) return; // it goes on by itself
+    // Full: it goes on by itself when there is space again, except with logs that could not be loaded.
+    bool offline = sim_log_lines_with(broker->host, " offline ") > offline_before;
+    if (way == FULL && sim_is_running(broker->host) && !offline) return;
     // A disk that failed shows what it does not have (see scenario_append.c): only a power cut ends that.
     sim_crash(broker->host, SIM_POWER);
     sim_broker_start(broker);
