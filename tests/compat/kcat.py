@@ -16,6 +16,7 @@ import dataset
 FORMAT = "%t %p %o %T %K %S %h\\n%k%s\\n"
 HEAD = re.compile(rb"(\S+) (\d+) (\d+) (-?\d+) (-?\d+) (-?\d+) (.*)")
 FILES_A_CODEC = 30
+KCAT_LIMIT_S = 120
 
 
 def headers_of(family, turn):
@@ -95,12 +96,12 @@ def rows_of(output, by_name):
 
 
 def run(words):
-    done = subprocess.run(words, capture_output=True, timeout=300, check=False)
-    bad = (
-        [f"{' '.join(map(str, words[:6]))}: exit status {done.returncode}: {done.stderr[-500:]!r}"]
-        if done.returncode
-        else []
-    )
+    shown = " ".join(map(str, words[:6]))
+    try:
+        done = subprocess.run(words, capture_output=True, timeout=KCAT_LIMIT_S, check=False)
+    except subprocess.TimeoutExpired as late:
+        return late.stdout or b"", [f"{shown}: not done after {KCAT_LIMIT_S} s"]
+    bad = [f"{shown}: exit status {done.returncode}: {done.stderr[-500:]!r}"] if done.returncode else []
     return done.stdout, bad
 
 
