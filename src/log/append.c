@@ -223,8 +223,7 @@ static flow_next writer_step_write(struct flow *flow) {
         uint64_t before_ns = os_now_ns(log->core->os);
         int64_t result = os_pwritev(log->core->host, active->file, w->vectors + w->vector_first,
                                     w->vector_count - w->vector_first, w->start_position + w->written_bytes);
-        if (os_now_ns(log->core->os) - before_ns > SHARD_SLOW_WRITE_NS)
-            log->shard->slow_until_ms = core_now_ms(log->core) + SHARD_SLOW_PERIOD_MS;
+        log_shard_wrote(log->shard, os_now_ns(log->core->os) - before_ns);
         if (write_took(w, result)) return write_result(w);
     }
     os_pwritev_start(log->core->os, &w->op.op, active->file, w->vectors + w->vector_first,

@@ -5,7 +5,8 @@
 // end never passes anything that is not on stable storage. No two syncs of a file are ever in flight: the kernel tells
 // an error of write-back to only one of them.
 //
-// The logs of one directory that want a flush on this core queue up for its flusher: a few get an fdatasync each; many
+// The logs of one directory that want a flush on this core queue up for its flusher, which keeps at most two flushes in
+// flight: what is written meanwhile goes together with the next. A few logs get an fdatasync each; three or more
 // get one syncfs together, and those that want it meanwhile the next one.
 //
 // Failure: an fdatasync that fails fails the directory, for ever; nothing is tried again. A syncfs that fails may have
@@ -27,6 +28,11 @@ static struct log *log_of_flush_link(struct list *link) {
     return container_of(container_of(link, struct log_flush, link), struct log, flush);
 }
 
+static void flusher_wake(struct log_shard *shard) {
+    if (!list_is_empty(&shard->flush_queue) && !flow_is_active(&shard->flusher))
+        flow_start(&shard->flusher, &flusher_flow, shard->core);
+}
+
 static struct segment *flush_first_dirty(const struct log *log, size_t *index) {
     for (size_t i = log_segment_index(log, log->flushed_end); i < log->segment_count; i++) {
         if (log->segments[i]->flushed_bytes == log->segments[i]->size_bytes) continue;
@@ -40,7 +46,7 @@ static void flush_queue(struct log *log) {
     struct log_shard *shard = log->shard;
     if (log_dir_is_failed(log->dir) || log->flush.paused) return;
     if (!list_is_linked(&log->flush.link)) list_push_back(&shard->flush_queue, &log->flush.link);
-    if (!flow_is_active(&shard->flusher)) flow_start(&shard->flusher, &flusher_flow, shard->core);
+    flusher_wake(shard);
 }
 
 void log_flush_start(struct log *log) {
@@ -125,9 +131,13 @@ static void flush_end(struct log *log, bool good) {
 
 static void flush_done(struct os_op *op) {
     struct log *log = container_of(container_of(op, struct log_flush, op), struct log, flush);
+    struct log_shard *shard = log->shard; // stays while the log is attached, and its closing is a flow
     bool good = op->result >= 0;
+    ASSERT(shard->flushes_in_flight > 0);
+    shard->flushes_in_flight--;
     if (!good) log_fail_directory(log, "fdatasync", (int)op->result);
     flush_end(log, good && !log_dir_is_failed(log->dir));
+    flusher_wake(shard);
 }
 
 // False: nothing is dirty (any more).
@@ -151,17 +161,13 @@ static void flush_submit(struct log *log) {
     flush_advance(log, log->flush.target_offset);
 #endif
     log->shard->flush_count++;
+    log->shard->flushes_in_flight++;
     os_fdatasync_start(log->core->os, &log->flush.op, log->flush.segment->file);
 }
 
 // ---- many logs
 static int64_t syncfs_run(struct os_host *host, void *file) {
     return os_sync_filesystem(host, *(int *)file);
-}
-
-static void flusher_wake(struct log_shard *shard) {
-    if (!list_is_empty(&shard->flush_queue) && !flow_is_active(&shard->flusher))
-        flow_start(&shard->flusher, &flusher_flow, shard->core);
 }
 
 static void syncfs_done(struct os_op *op) {
@@ -208,12 +214,14 @@ static bool queue_is_long(struct list *queue) {
 
 static flow_next flusher_step_turn(struct flow *flow) {
     struct log_shard *shard = container_of(flow, struct log_shard, flusher);
+    // Whatever is in flight wakes the flusher again when it is done.
+    if (shard->syncfs.in_flight || shard->flushes_in_flight >= SHARD_FLUSHES_MAX) return FLOW_NEXT;
     if (queue_is_long(&shard->flush_queue)) {
-        if (!shard->syncfs.in_flight) syncfs_submit(shard);
-        return FLOW_NEXT; // else the one in flight wakes the flusher again
+        syncfs_submit(shard);
+        return FLOW_NEXT;
     }
-    for (struct list *link = list_pop_front(&shard->flush_queue); link; link = list_pop_front(&shard->flush_queue)) {
-        struct log *log = log_of_flush_link(link);
+    while (shard->flushes_in_flight < SHARD_FLUSHES_MAX && !list_is_empty(&shard->flush_queue)) {
+        struct log *log = log_of_flush_link(list_pop_front(&shard->flush_queue));
         if (flush_prepare(log)) flush_submit(log);
     }
     return FLOW_NEXT;

@@ -43,6 +43,13 @@ void log_shard_leave(struct log_shard *shard) {
     free(shard);
 }
 
+void log_shard_wrote(struct log_shard *shard, uint64_t duration_ns) {
+    shard->slow_writes = duration_ns > SHARD_SLOW_WRITE_NS ? shard->slow_writes + 1 : 0;
+    if (shard->slow_writes < SHARD_SLOW_WRITES) return;
+    shard->slow_writes = 0;
+    shard->slow_until_ms = core_now_ms(shard->core) + SHARD_SLOW_PERIOD_MS;
+}
+
 static bool segment_is_dirty(const struct segment *segment) {
     return segment->flushed_bytes < segment->size_bytes;
 }
