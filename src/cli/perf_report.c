@@ -87,7 +87,7 @@ void perf_json_latency(const char *key, const struct histogram *h) {
     static const struct {
         const char *name;
         double percent;
-    } points[] = {{"p50", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}, {"p99.9", 99.9}, {"p99.99", 99.99}};
+    } points[] = {{"p50", 50}, {"p75", 75}, {"p90", 90}, {"p95", 95}, {"p99", 99}, {"p99.9", 99.9}, {"p99.99", 99.99}};
     printf("\"%s\": {\"count\": %llu, \"mean\": %.4f, \"min\": %.4f", key, (unsigned long long)h->count,
            histogram_mean(h) / 1e6, perf_ms(h->min));
     for (size_t i = 0; i < ARRAY_LENGTH(points); i++) {
