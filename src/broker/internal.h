@@ -98,6 +98,7 @@ struct broker {
     int16_t controller_error;
     struct message listen_message;
     bool listen_done;
+    char listen_failure[400];
     char failure[600];
     bool is_ready;
 

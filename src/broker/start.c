@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a broker comes up, on the control core:
 //
-// open_dir, opened (each log directory in turn) -> ids (one broker.id and cluster.id for all) -> open_store, store ->
-// controller (the image is on every core, replicas begin to load) -> meta (ids into meta.properties) -> listen ->
-// ready.
+// bind (a port in use is told before anything else is touched; clients queue up) -> open_dir, opened (each log
+// directory in turn) -> ids (one broker.id and cluster.id for all) -> open_store, store -> controller (the image is on
+// every core, replicas begin to load) -> meta (ids into meta.properties) -> accept -> ready.
 //
 // Whatever fails stops the broker again, with exit status 1 and the reason. Partitions load while clients can already
 // connect; each serves as soon as it is ready.
@@ -13,12 +13,10 @@
 #include <stdlib.h>
 
 #define START_STEPS(STEP)                                                                                              \
-    STEP(start, open_dir)                                                                                              \
-    STEP(start, opened)                                                                                                \
-    STEP(start, ids)                                                                                                   \
-    STEP(start, open_store)                                                                                            \
-    STEP(start, store) STEP(start, controller) STEP(start, meta) STEP(start, meta_written) STEP(start, listen)         \
-        STEP(start, listening) STEP(start, release)
+    STEP(start, bind)                                                                                                  \
+    STEP(start, bound) STEP(start, open_dir) STEP(start, opened) STEP(start, ids) STEP(start, open_store)              \
+        STEP(start, store) STEP(start, controller) STEP(start, meta) STEP(start, meta_written) STEP(start, accept)     \
+            STEP(start, accepting) STEP(start, release)
 FLOW_DEFINE(start, START_STEPS)
 
 static struct broker *self(struct flow *flow) {
@@ -31,6 +29,51 @@ void broker_begin_start(struct broker *b) {
 
 static flow_next start_fail(struct broker *b) {
     return FLOW_DONE(&b->start, KAFKA_ERROR_UNKNOWN_SERVER_ERROR);
+}
+
+static void listen_answer(struct core *core, struct message *message) {
+    (void)core;
+    struct broker *b = container_of(message, struct broker, listen_message);
+    b->listen_done = true;
+    flow_wake(&b->start);
+}
+
+// On the first data core, which will accept for all.
+static void listen_begin(struct core *core, struct message *message) {
+    struct broker *b = container_of(message, struct broker, listen_message);
+    for (size_t i = 0; i < b->listeners.count; i++) {
+        const struct listener *l = &b->listeners.items[i];
+        struct net_listener_options options = {
+            .name = arena_copy_str(&b->arena, l->name).data,
+            .address = arena_copy_str(&b->arena, l->host).data,
+            .port = (uint16_t)l->port,
+            .backlog = (int)config_i64(b->config, CONFIG_SOCKET_LISTEN_BACKLOG_SIZE),
+            .nets = b->nets,
+            .net_count = b->data_cores,
+        };
+        int error = 0;
+        b->open_listeners[i] = net_listen(core, &options, &b->bound[i], &error);
+        if (!b->open_listeners[i]) {
+            snprintf(b->listen_failure, sizeof b->listen_failure, "listener %s: %s:%u: %s", options.name,
+                     options.address, options.port, os_error_text(error));
+            break;
+        }
+    }
+    core_send(core, b->control->id, message, listen_answer);
+}
+
+static flow_next start_step_bind(struct flow *flow) {
+    struct broker *b = self(flow);
+    core_send(b->control, 0, &b->listen_message, listen_begin);
+    return FLOW_NEXT;
+}
+
+static flow_next start_step_bound(struct flow *flow) {
+    struct broker *b = self(flow);
+    if (!b->listen_done) return FLOW_WAIT;
+    if (!b->listen_failure[0]) return FLOW_NEXT;
+    broker_fail(b, "%s", b->listen_failure);
+    return start_fail(b);
 }
 
 static flow_next start_step_open_dir(struct flow *flow) {
@@ -67,7 +110,7 @@ static flow_next start_step_opened(struct flow *flow) {
     if (b->op.op.in_flight) return FLOW_WAIT;
     struct log_dir_open *open = &b->dir_open;
     if (!open->dir) {
-        broker_fail(b, "log directory %s: %s", open->path, open->reason);
+        broker_fail(b, "%s", open->reason);
         log_dir_open_free(open);
         return start_fail(b);
     }
@@ -144,10 +187,12 @@ static void controller_begin(struct broker *b) {
     ASSERT(endpoints != NULL);
     for (size_t i = 0; i < b->advertised.count; i++) {
         const struct listener *l = &b->advertised.items[i];
-        endpoints[i] = (struct controller_endpoint){.listener = arena_copy_str(&b->arena, l->name).data,
-                                                    .protocol = security_protocol_name(l->protocol),
-                                                    .host = arena_copy_str(&b->arena, l->host).data,
-                                                    .port = l->port};
+        const struct listener *own = listener_find(&b->listeners, l->name);
+        endpoints[i] = (struct controller_endpoint){
+            .listener = arena_copy_str(&b->arena, l->name).data,
+            .protocol = security_protocol_name(l->protocol),
+            .host = arena_copy_str(&b->arena, l->host).data,
+            .port = l->port == 0 && own ? b->bound[own - b->listeners.items].port : l->port};
     }
     struct str rack =
         config_has(b->config, CONFIG_BROKER_RACK) ? config_str(b->config, CONFIG_BROKER_RACK) : (struct str){0};
@@ -222,46 +267,23 @@ static flow_next start_step_meta_written(struct flow *flow) {
     return flow->stop ? start_fail(b) : FLOW_NEXT;
 }
 
-static void listen_answer(struct core *core, struct message *message) {
-    (void)core;
-    struct broker *b = container_of(message, struct broker, listen_message);
-    b->listen_done = true;
-    flow_wake(&b->start);
-}
-
-// On the first data core, which accepts for all; also begins the other cores' maintenance by message.
-static void listen_begin(struct core *core, struct message *message) {
-    struct broker *b = container_of(message, struct broker, listen_message);
-    for (size_t i = 0; i < b->listeners.count; i++) {
-        const struct listener *l = &b->listeners.items[i];
-        struct net_listener_options options = {
-            .name = arena_copy_str(&b->arena, l->name).data,
-            .address = arena_copy_str(&b->arena, l->host).data,
-            .port = (uint16_t)l->port,
-            .backlog = (int)config_i64(b->config, CONFIG_SOCKET_LISTEN_BACKLOG_SIZE),
-            .nets = b->nets,
-            .net_count = b->data_cores,
-        };
-        int error = 0;
-        b->open_listeners[i] = net_listen(core, &options, &b->bound[i], &error);
-        if (!b->open_listeners[i]) {
-            snprintf(b->failure, sizeof b->failure, "listener %s: %s:%u: %s", options.name, options.address,
-                     options.port, os_error_text(error));
-            break;
-        }
-    }
-    core_send(core, b->control->id, message, listen_answer);
-}
-
 static void maintenance_begin(struct core *core, struct message *message) {
     struct broker_core *c = container_of(message, struct broker_core, message);
+    replicas_follow_image(&c->replicas);
     maintenance_start(&c->maintenance, &c->replicas,
                       (uint64_t)config_i64(c->broker->config, CONFIG_LOG_RETENTION_CHECK_INTERVAL_MS),
                       (uint64_t)config_i64(c->broker->config, CONFIG_LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS));
     ASSERT(c->replicas.core == core);
 }
 
-static flow_next start_step_listen(struct flow *flow) {
+static void accept_begin(struct core *core, struct message *message) {
+    struct broker *b = container_of(message, struct broker, listen_message);
+    for (size_t i = 0; i < b->listeners.count; i++)
+        net_listener_accept(b->open_listeners[i]);
+    core_send(core, b->control->id, message, listen_answer);
+}
+
+static flow_next start_step_accept(struct flow *flow) {
     struct broker *b = self(flow);
     b->maintenance_runs = true;
     for (int i = 0; i < b->data_cores; i++)
@@ -270,17 +292,14 @@ static flow_next start_step_listen(struct flow *flow) {
                        (uint64_t)config_i64(b->config, CONFIG_REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS));
     b->checkpointer_runs = true;
     broker_watch_begin(b);
-    core_send(b->control, 0, &b->listen_message, listen_begin);
+    b->listen_done = false;
+    core_send(b->control, 0, &b->listen_message, accept_begin);
     return FLOW_NEXT;
 }
 
-static flow_next start_step_listening(struct flow *flow) {
+static flow_next start_step_accepting(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->listen_done) return FLOW_WAIT;
-    if (b->failure[0]) {
-        broker_fail(b, "%s", b->failure);
-        return start_fail(b);
-    }
     line(b->control, LINE_INFO, "broker", "", "started",
          "id=%d cluster=%s cores=%d partitions_found=%zu listener=%s:%u", b->broker_id, b->cluster_id, b->data_cores,
          b->found_count, b->bound[0].text, b->bound[0].port);

@@ -18,8 +18,9 @@
     STEP(broker_stop, listeners)                                                                                       \
     STEP(broker_stop, cores)                                                                                           \
     STEP(broker_stop, watch)                                                                                           \
-    STEP(broker_stop, checkpointer) STEP(broker_stop, controller) STEP(broker_stop, logs) STEP(broker_stop, closed)    \
-        STEP(broker_stop, files) STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
+    STEP(broker_stop, checkpointer)                                                                                    \
+    STEP(broker_stop, controller) STEP(broker_stop, logs) STEP(broker_stop, closed) STEP(broker_stop, files)           \
+        STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
 FLOW_DEFINE(broker_stop, STOP_STEPS)
 
 static struct broker *self(struct flow *flow) {

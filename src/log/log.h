@@ -81,6 +81,14 @@ struct log_close {
     int16_t error;
 };
 void log_close_start(struct log *log, struct log_close *close);
+// An offloaded function: removes the directory of a partition whose log could not be loaded. Returns a Kafka error
+// code; that there is no such directory is fine.
+struct log_remove {
+    struct log_dir *dir;
+    const char *topic;
+    int32_t partition;
+};
+int64_t log_remove_run(struct os_host *host, void *log_remove);
 // Files and directories that wait for file_delete_delay_ms on this core are left as they are: the next start deletes
 // them. True: nothing of the directory is in use on this core any more. False: a deletion is under way, or something is
 // still being read: ask again later. After the last log of the core was closed, before log_dir_close().

@@ -12,6 +12,7 @@
 enum { ACCEPT_PAUSE_MS = 100 };
 
 #define LISTENER_STEPS(STEP)                                                                                           \
+    STEP(listener, closed)                                                                                             \
     STEP(listener, accept) STEP(listener, hand_over) STEP(listener, pause) STEP(listener, release)
 FLOW_DEFINE(listener, LISTENER_STEPS)
 
@@ -20,6 +21,7 @@ struct net_listener {
     struct core *core;
     struct net_listener_options options;
     int socket;
+    bool accepting;
     struct flow_op accept;
     struct os_address peer;
     struct flow_timer pause;
@@ -63,6 +65,16 @@ void net_listener_close(struct net_listener *listener, struct flow *flow, bool *
     listener->close_done = done;
     os_shutdown(listener->core->os, listener->socket);
     flow_stop(&listener->flow);
+}
+
+void net_listener_accept(struct net_listener *listener) {
+    listener->accepting = true;
+    flow_wake(&listener->flow);
+}
+
+static flow_next listener_step_closed(struct flow *flow) {
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    return self(flow)->accepting ? FLOW_NEXT : FLOW_WAIT;
 }
 
 static flow_next listener_step_accept(struct flow *flow) {

@@ -94,8 +94,10 @@ struct net_listener_options {
     struct net **nets; // of the data cores
     int net_count;
 };
-// On the core that will accept. NULL and *error (a negative errno) if it cannot listen. *bound gets the address in use.
+// On the core that will accept: binds, and lets clients queue up; net_listener_accept() lets them in. NULL and *error
+// (a negative errno) if it cannot listen. *bound gets the address in use.
 struct net_listener *net_listen(struct core *core, const struct net_listener_options *options, struct os_address *bound,
                                 int *error);
+void net_listener_accept(struct net_listener *listener);
 // Stops accepting; wakes the flow when the listener is closed and freed (then *done is true).
 void net_listener_close(struct net_listener *listener, struct flow *flow, bool *done);

@@ -33,7 +33,7 @@ static flow_next become_step_find(struct flow *flow) {
     ASSERT(b->dir >= 0 && b->dir < replicas->dir_count);
     b->partition = replicas_find(replicas, b->topic_id, b->index);
     if (b->partition) return FLOW_GOTO(become, role);
-    b->partition = partition_create(replicas, b->topic, b->topic_id, b->index);
+    b->partition = partition_create(replicas, b->topic, b->topic_id, b->index, b->dir);
     b->load = (struct log_load){
         .dir = replicas->dirs[b->dir],
         .topic = b->partition->topic,

@@ -47,5 +47,7 @@ struct replica_stop {
     struct flow flow;
     struct partition *partition;
     struct log_close close;
+    struct log_remove removal; // of a log that was never loaded
+    struct flow_op op;
 };
 void replica_stop_send(struct core *core, int owner_core, struct replica_stop *stop);

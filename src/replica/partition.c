@@ -10,6 +10,22 @@ struct partition_key {
     int32_t index;
 };
 
+// A new image: topics are shared by images as long as they do not change, so another pointer means another
+// configuration (or leader).
+static void image_changed(struct image_listener *listener, struct core *core, const struct image *before,
+                          const struct image *now) {
+    (void)before;
+    (void)core;
+    struct replicas *replicas = container_of(listener, struct replicas, image_listener);
+    LIST_FOREACH (link, &replicas->all) {
+        struct partition *p = container_of(link, struct partition, all_link);
+        const struct image_topic *topic = p->log ? image_topic_by_id(now, p->topic_id) : NULL;
+        if (!topic || topic == p->seen_topic) continue;
+        p->seen_topic = topic;
+        log_set_config(p->log, &topic->config);
+    }
+}
+
 void replicas_init(struct replicas *replicas, struct core *core, int32_t broker_id, bool durable, struct log_dir **dirs,
                    int dir_count, int64_t producer_expiration_ms) {
     *replicas = (struct replicas){.core = core,
@@ -20,6 +36,11 @@ void replicas_init(struct replicas *replicas, struct core *core, int32_t broker_
                                   .producer_expiration_ms = producer_expiration_ms};
     hashmap_init(&replicas->by_key);
     list_init(&replicas->all);
+    replicas->image_listener.changed = image_changed;
+}
+
+void replicas_follow_image(struct replicas *replicas) {
+    image_listen(replicas->core, &replicas->image_listener);
 }
 
 static uint64_t key_hash(const struct replicas *replicas, const struct partition_key *key) {
@@ -64,11 +85,12 @@ static void partition_failed(struct log_listener *listener) {
 void replicas_dir_failed(struct replicas *replicas, int dir) {
     LIST_FOREACH (link, &replicas->all) {
         struct partition *p = container_of(link, struct partition, all_link);
-        if (p->log && log_directory(p->log)->index == dir) partition_failed(&p->listener);
+        if (p->dir == dir) partition_failed(&p->listener);
     }
 }
 
-struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index) {
+struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index,
+                                   int dir) {
     struct partition *p = calloc(1, sizeof *p);
     ASSERT(p != NULL);
     p->replicas = replicas;
@@ -76,6 +98,7 @@ struct partition *partition_create(struct replicas *replicas, const char *topic,
     p->topic = strdup(topic);
     ASSERT(p->topic != NULL);
     p->index = index;
+    p->dir = dir;
     p->state = PARTITION_LOADING;
     p->durable = replicas->durable_by_default;
     p->listener = (struct log_listener){partition_appended, partition_flushed, partition_failed};

@@ -11,6 +11,7 @@
 #include "core/waitlist.h"
 #include "log/log.h"
 #include "metadata/image.h"
+#include "metadata/publish.h"
 
 enum partition_state {
     PARTITION_LOADING, // the log is being loaded: LEADER_NOT_AVAILABLE is never said here, requests get
@@ -29,8 +30,10 @@ struct partition {
     int32_t index;
     enum partition_state state;
     struct log *log; // NULL unless it could be loaded
+    int dir;         // where it is, or should be: index in log.dirs
     struct log_listener listener;
     bool durable; // class fsync: acknowledged and visible is only what is flushed
+    const struct image_topic *seen_topic; // whose configuration the log has; only compared
 
     // Role, as the controller last said.
     int32_t leader, leader_epoch, partition_epoch;
@@ -53,15 +56,19 @@ struct replicas {
     struct log_dir **dirs;
     int dir_count;
     int64_t producer_expiration_ms;
+    struct image_listener image_listener; // topic configurations that change
 };
 void replicas_init(struct replicas *replicas, struct core *core, int32_t broker_id, bool durable, struct log_dir **dirs,
                    int dir_count, int64_t producer_expiration_ms);
 // A log directory has failed: those of its partitions that are on this core go offline, and whoever waits for them is
 // woken.
 void replicas_dir_failed(struct replicas *replicas, int dir);
+// On the core, once: follows changes of topic configurations from now on.
+void replicas_follow_image(struct replicas *replicas);
 // NULL: not on this core (or on its way out).
 struct partition *replicas_find(struct replicas *replicas, struct uuid topic_id, int32_t index);
-struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index);
+struct partition *partition_create(struct replicas *replicas, const char *topic, struct uuid topic_id, int32_t index,
+                                   int dir);
 void partition_free(struct partition *p); // nobody uses it, its log is closed
 
 static inline void partition_hold(struct partition *p) {

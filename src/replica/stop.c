@@ -19,6 +19,7 @@ static void stop_arrive(struct core *core, struct message *message) {
 void replica_stop_send(struct core *core, int owner_core, struct replica_stop *stop) {
     stop->from = core->id;
     stop->flow = (struct flow){0};
+    stop->op = (struct flow_op){0};
     stop->error = KAFKA_ERROR_NONE;
     core_send(core, owner_core, &stop->message, stop_arrive);
 }
@@ -37,17 +38,22 @@ static flow_next stop_step_mark(struct flow *flow) {
 static flow_next stop_step_unused(struct flow *flow) {
     struct replica_stop *s = self(flow);
     if (s->partition->users > 0) return FLOW_WAIT;
-    if (s->partition->log) {
+    struct partition *p = s->partition;
+    if (p->log) {
         s->close = (struct log_close){.remove = s->remove, .flow = flow};
-        log_close_start(s->partition->log, &s->close);
+        log_close_start(p->log, &s->close);
+    } else if (s->remove) {
+        s->removal = (struct log_remove){p->replicas->dirs[p->dir], p->topic, p->index};
+        flow_op_init(&s->op, flow);
+        os_offload(flow->core->os, &s->op.op, log_remove_run, &s->removal);
     }
     return FLOW_NEXT;
 }
 
 static flow_next stop_step_closed(struct flow *flow) {
     struct replica_stop *s = self(flow);
-    if (s->partition->log && !s->close.done) return FLOW_WAIT;
-    s->error = s->close.error;
+    if ((s->partition->log && !s->close.done) || s->op.op.in_flight) return FLOW_WAIT;
+    s->error = s->partition->log ? s->close.error : (int16_t)s->op.op.result;
     s->partition->log = NULL;
     partition_free(s->partition);
     return FLOW_NEXT;

@@ -85,6 +85,7 @@ static void world_begin(struct world *w) {
         .name = "PLAINTEXT", .address = "127.0.0.1", .backlog = 16, .nets = w->nets, .net_count = 1};
     w->listener = net_listen(w->core, &options, &w->address, &error);
     cr_assert_not_null(w->listener);
+    net_listener_accept(w->listener);
 }
 
 static int client_connect(struct world *w) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removing a partition whose log was never loaded (it was damaged, say): its directory is renamed to -delete, durably,
+// and then deleted. A crash in between leaves a -delete directory, which the next start removes.
+#include "log/dir_name.h"
+#include "log/files.h"
+#include "log/log.h"
+#include <errno.h>
+
+int64_t log_remove_run(struct os_host *host, void *argument) {
+    struct log_remove *r = argument;
+    char name[DIR_NAME_BYTES_MAX + 1], from[FILES_PATH_MAX], to[FILES_PATH_MAX];
+    dir_name_print(name, r->topic, r->partition);
+    if (!path_join(from, r->dir->path, name)) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    dir_name_print_suffixed(name, r->topic, r->partition, os_host_random(host), os_host_random(host), "delete");
+    if (!path_join(to, r->dir->path, name)) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    int error = os_rename(host, from, to);
+    if (error == -ENOENT) return KAFKA_ERROR_NONE;
+    if (error == 0) error = directory_sync(host, r->dir->path);
+    if (error != 0) {
+        log_dir_fail(r->dir, "renaming a partition's directory", error);
+        return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    }
+    directory_delete(host, to); // what cannot be deleted now is deleted at the next start
+    return KAFKA_ERROR_NONE;
+}
