@@ -13,6 +13,7 @@ static void answer(struct group_call *g) {
     struct join_group_response *response = &g->join;
     if (g->items[0].error != KAFKA_ERROR_NONE) {
         response->error_code = g->items[0].error;
+        response->protocol_name = (struct str){0};
         response->member_id = request->member_id;
     }
     if (call->version < VERSION_OF_NULL_NAME && str_is_null(response->protocol_name))

@@ -128,7 +128,7 @@ static bool item_single(struct api_call *call, struct group_call_item *item) {
     const struct offset_fetch_request *request = call->body;
     int64_t count = 0;
     item->group_id = request->group_id;
-    item->all_offsets = request->topics == NULL && call->version >= VERSION_OF_TOP_ERROR;
+    item->all_offsets = request->topics_count < 0 && call->version >= VERSION_OF_TOP_ERROR;
     for (int32_t t = 0; t < request->topics_count; t++)
         count += max_i64(request->topics[t].partition_indexes_count, 0);
     if (!rows_reserve(call, item, count)) return false;
@@ -142,7 +142,7 @@ static bool item_group(struct api_call *call, const struct offset_fetch_request_
                        struct group_call_item *item) {
     int64_t count = 0;
     item->group_id = asked->group_id;
-    item->all_offsets = asked->topics == NULL;
+    item->all_offsets = asked->topics_count < 0;
     for (int32_t t = 0; t < asked->topics_count; t++)
         count += max_i64(asked->topics[t].partition_indexes_count, 0);
     if (!rows_reserve(call, item, count)) return false;

@@ -61,6 +61,7 @@ static struct group_protocol *protocols_make(struct group_call *call, const stru
 static void join_refuse(struct group_call *call, struct str member_id, int16_t error) {
     call->join.error_code = error;
     call->join.generation_id = -1;
+    call->join.protocol_name = (struct str){0};
     call->join.leader = str_of("");
     call->join.member_id = member_id;
 }
