@@ -98,6 +98,8 @@ struct broker {
     int16_t controller_error;
     struct message listen_message;
     bool listen_done;
+    int listen_error, listen_tries; // EADDRINUSE is tried again for a while
+    struct flow_timer listen_timer;
     char listen_failure[400];
     char failure[600];
     bool is_ready;

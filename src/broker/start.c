@@ -9,14 +9,16 @@
 // connect; each serves as soon as it is ready.
 #include "broker/internal.h"
 #include "core/line.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define START_STEPS(STEP)                                                                                              \
     STEP(start, bind)                                                                                                  \
-    STEP(start, bound) STEP(start, open_dir) STEP(start, opened) STEP(start, ids) STEP(start, open_store)              \
-        STEP(start, store) STEP(start, controller) STEP(start, meta) STEP(start, meta_written) STEP(start, accept)     \
-            STEP(start, accepting) STEP(start, release)
+    STEP(start, bound)                                                                                                 \
+    STEP(start, open_dir) STEP(start, opened) STEP(start, ids) STEP(start, open_store) STEP(start, store)              \
+        STEP(start, controller) STEP(start, meta) STEP(start, meta_written) STEP(start, accept) STEP(start, accepting) \
+            STEP(start, release)
 FLOW_DEFINE(start, START_STEPS)
 
 static struct broker *self(struct flow *flow) {
@@ -26,6 +28,8 @@ static struct broker *self(struct flow *flow) {
 void broker_begin_start(struct broker *b) {
     flow_start(&b->start, &start_flow, b->control);
 }
+
+enum { LISTEN_RETRY_MS = 50, LISTEN_TRIES = 40 };
 
 static flow_next start_fail(struct broker *b) {
     return FLOW_DONE(&b->start, KAFKA_ERROR_UNKNOWN_SERVER_ERROR);
@@ -41,7 +45,9 @@ static void listen_answer(struct core *core, struct message *message) {
 // On the first data core, which will accept for all.
 static void listen_begin(struct core *core, struct message *message) {
     struct broker *b = container_of(message, struct broker, listen_message);
+    b->listen_failure[0] = '\0';
     for (size_t i = 0; i < b->listeners.count; i++) {
+        if (b->open_listeners[i]) continue; // bound by an earlier try
         const struct listener *l = &b->listeners.items[i];
         struct net_listener_options options = {
             .name = arena_copy_str(&b->arena, l->name).data,
@@ -56,6 +62,7 @@ static void listen_begin(struct core *core, struct message *message) {
         if (!b->open_listeners[i]) {
             snprintf(b->listen_failure, sizeof b->listen_failure, "listener %s: %s:%u: %s", options.name,
                      options.address, options.port, os_error_text(error));
+            b->listen_error = error;
             break;
         }
     }
@@ -64,6 +71,8 @@ static void listen_begin(struct core *core, struct message *message) {
 
 static flow_next start_step_bind(struct flow *flow) {
     struct broker *b = self(flow);
+    if (b->listen_tries > 0 && !b->listen_timer.fired && !flow->stop) return FLOW_WAIT;
+    b->listen_done = false;
     core_send(b->control, 0, &b->listen_message, listen_begin);
     return FLOW_NEXT;
 }
@@ -72,6 +81,12 @@ static flow_next start_step_bound(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->listen_done) return FLOW_WAIT;
     if (!b->listen_failure[0]) return FLOW_NEXT;
+    // The kernel takes a ring of a killed process apart behind its back: for a moment the port may still be held by a
+    // broker that is not there any more.
+    if (b->listen_error == -EADDRINUSE && b->listen_tries++ < LISTEN_TRIES && !flow->stop) {
+        flow_timer_set(&b->listen_timer, flow, LISTEN_RETRY_MS);
+        return FLOW_GOTO(start, bind);
+    }
     broker_fail(b, "%s", b->listen_failure);
     return start_fail(b);
 }
@@ -310,6 +325,7 @@ static flow_next start_step_accepting(struct flow *flow) {
 
 static flow_next start_step_release(struct flow *flow) {
     struct broker *b = self(flow);
+    flow_timer_cancel(&b->listen_timer);
     if (!b->is_ready && b->options.ready) b->options.ready(b->options.context, b, b->failure);
     if (b->stopping) flow_wake(&b->stop); // it waits for the start to end
     return FLOW_END;
