@@ -8,12 +8,13 @@
 #include "protocol/messages/describe_acls.h"
 
 static const char NO_AUTHORIZER[] = "No Authorizer is configured.";
+static const char NO_AUTHORIZER_TO_ASK[] = "No Authorizer is configured on the broker";
 
 void handle_describe_acls(struct api_call *call) {
     struct describe_acls_response response;
     message_default(call->api->response, &response);
     response.error_code = KAFKA_ERROR_SECURITY_DISABLED;
-    response.error_message = str_of(NO_AUTHORIZER);
+    response.error_message = str_of(NO_AUTHORIZER_TO_ASK);
     respond(call, &response);
 }
 

@@ -95,8 +95,7 @@ static bool answer_topic(struct describe *d, const struct describe_configs_reque
     if (!topic_name_is_legal(asked->resource_name))
         return answer_error(d, result, KAFKA_ERROR_INVALID_TOPIC_EXCEPTION, "illegal topic name");
     const struct image_topic *topic = image_topic_by_name(d->image, asked->resource_name);
-    if (!topic || topic->deleting)
-        return answer_error(d, result, KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION, "no such topic");
+    if (!topic || topic->deleting) return answer_error(d, result, KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION, "");
     return answer_settings(d, asked, (struct cursor){CURSOR_TOPIC, topic->overrides, 0}, result);
 }
 

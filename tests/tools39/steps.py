@@ -181,6 +181,8 @@ api versions: api-versions {at}
 cluster id: cluster cluster-id {at}
 reassignments: reassign {at} --list
 acls: acls {at} --list
+add acl: acls {at} --add --allow-principal User:alice --operation Read --topic orders
+remove acl: acls {at} --remove --force --allow-principal User:alice --operation Read --topic orders
 create perf: topics {at} --create --topic perf --partitions 4 --replication-factor 1
 producer perf: producer-perf --topic perf --num-records 20000 --record-size 200 --throughput -1 --producer-props \
     bootstrap.servers={broker} acks=all
