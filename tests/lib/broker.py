@@ -10,6 +10,7 @@ leaves the directory.
 
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -39,16 +40,23 @@ class BrokerError(Exception):
 
 
 def free_port():
-    """A TCP port of 127.0.0.1 that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port of 127.0.0.1 that nobody uses now, from below the range that the kernel gives to outgoing connections:
+    one of those could have taken it when a stopped broker comes back."""
+    lowest_outgoing = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
+    for _ in range(100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", random.randrange(max(1024, lowest_outgoing - 15000), lowest_outgoing)))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+    raise BrokerError("no free port found in 100 tries")
 
 
 def tailrace_binary():
     """The binary under test: $TAILRACE_BINARY, or the newest of build/release and build/dev; None if there is none."""
     if os.environ.get("TAILRACE_BINARY"):
-        return pathlib.Path(os.environ["TAILRACE_BINARY"])
+        return pathlib.Path(os.environ["TAILRACE_BINARY"]).resolve()
     built = [path for path in (ROOT / "build" / name / "tailrace" for name in ("release", "dev")) if path.exists()]
     return max(built, key=lambda path: path.stat().st_mtime) if built else None
 
