@@ -61,3 +61,6 @@ for number, line in enumerate((golden / "batches.txt").read_text().splitlines())
     if magic == "2" and len(segment) + len(data) < 4000:
         segment += be(8, 1000 * len(segment)) + data[8:]
 write("fuzz_segment", "several", b"\4" + be(2, len(segment)) + segment + be(4, 10, 200))
+
+# The header of an empty metadata file; checksums are made right by the target.
+write("fuzz_metafile", "header", b"\1TAILMETA" + be(4, 1, 0) + be(8, 7, 0))
