@@ -125,6 +125,9 @@ void groups_write(struct groups *groups, int32_t partition, const struct group_w
     append->index = partition;
     append->origin = LOG_FROM_COORDINATOR;
     append->acks = what->kind == GROUP_WRITE_TOMBSTONES && !what->call ? 1 : groups->settings.write_acks;
+#ifdef TAILRACE_PLANT_GROUP_WRITE_UNFLUSHED
+    append->acks = 1;
+#endif
     append->timeout_ms = groups->settings.write_timeout_ms;
     append->done = append_done;
     if (record_batch_count(batch) > 0) {

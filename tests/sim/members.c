@@ -4,6 +4,7 @@
 #include "client.h"
 #include "protocol/message.h"
 #include "protocol/messages/consumer_protocol.h"
+#include "protocol/messages/find_coordinator.h"
 #include "protocol/messages/heartbeat.h"
 #include "protocol/messages/join_group.h"
 #include "protocol/messages/leave_group.h"
@@ -36,16 +37,12 @@ struct member {
     int64_t floor[MEMBERS_PARTITIONS]; // acknowledged when the question was sent
 };
 #define MEMBER_STEPS(STEP)                                                                                             \
+    STEP(member, find)                                                                                                 \
+    STEP(member, found)                                                                                                \
     STEP(member, join)                                                                                                 \
-    STEP(member, joined)                                                                                               \
-    STEP(member, sync)                                                                                                 \
-    STEP(member, synced)                                                                                               \
-    STEP(member, ask)                                                                                                  \
-    STEP(member, told)                                                                                                 \
-    STEP(member, commit)                                                                                               \
-    STEP(member, committed)                                                                                            \
-    STEP(member, beat)                                                                                                 \
-    STEP(member, beaten) STEP(member, leave) STEP(member, left) STEP(member, pause) STEP(member, release)
+    STEP(member, joined) STEP(member, sync) STEP(member, synced) STEP(member, ask) STEP(member, told)                  \
+        STEP(member, commit) STEP(member, committed) STEP(member, beat) STEP(member, beaten) STEP(member, leave)       \
+            STEP(member, left) STEP(member, pause) STEP(member, release)
 FLOW_DEFINE(member, MEMBER_STEPS)
 
 static void *member_call(struct member *member, int16_t key, int16_t low, int16_t high) {
@@ -70,6 +67,37 @@ static void check_expected(struct member *member, int16_t error, const char *wha
     default: sim_fail("member %d: %s answered %s", member->number, what, kafka_error_name(error));
     }
     if (error == KAFKA_ERROR_UNKNOWN_MEMBER_ID) member->id[0] = 0;
+}
+
+// ---- the coordinator: who asks for it first makes the topic of offsets
+static flow_next member_step_find(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    struct find_coordinator_request *request = member_call(member, API_KEY_FIND_COORDINATOR, 0, 6);
+    struct str key = str_of(member->group->group);
+    if (member->call.version >= 4) {
+        request->coordinator_keys = &key;
+        request->coordinator_keys_count = 1;
+    } else {
+        request->key = key;
+    }
+    client_send(member->client, &member->call);
+    return FLOW_NEXT;
+}
+static flow_next member_step_found(struct flow *flow) {
+    struct member *member = container_of(flow, struct member, flow);
+    if (!client_is_done(&member->call)) return FLOW_WAIT;
+    int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
+    if (member->call.outcome == CLIENT_OK) {
+        const struct find_coordinator_response *response = member->call.response;
+        bool many = member->call.version >= 4;
+        SIM_CHECK(!many || response->coordinators_count == 1, "FindCoordinator: wrong rows");
+        error = many ? response->coordinators[0].error_code : response->error_code;
+        check_expected(member, error, "FindCoordinator");
+        const struct str host = many && error == 0 ? response->coordinators[0].host : response->host;
+        SIM_CHECK(error != 0 || str_is(host, member->group->broker), "FindCoordinator: another host");
+    }
+    client_call_end(&member->call);
+    return error == 0 ? FLOW_NEXT : FLOW_GOTO(member, pause);
 }
 
 // ---- joining
@@ -416,7 +444,7 @@ static flow_next member_step_pause(struct flow *flow) {
         flow_timer_set(&member->timer, flow, sim_range(SIM_WORKLOAD, 1, PAUSE_MS));
     if (!member->timer.fired) return FLOW_WAIT;
     member->timer.fired = false;
-    return FLOW_GOTO(member, join);
+    return FLOW_GOTO(member, find);
 }
 static flow_next member_step_release(struct flow *flow) {
     (void)flow;

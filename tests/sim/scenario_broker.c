@@ -136,6 +136,34 @@ static bool members_have_settled(void *context) {
     return true;
 }
 
+struct commit_wait {
+    const struct members *members;
+    uint64_t before;
+};
+static uint64_t commits_of(const struct members *m) {
+    uint64_t commits = 0;
+    for (int p = 0; p < m->partition_count; p++)
+        commits += m->partitions[p].commits;
+    return commits;
+}
+static bool has_committed(void *context) {
+    const struct commit_wait *wait = context;
+    return commits_of(wait->members) > wait->before;
+}
+// The power goes at the instant in which a member hears that its offsets are committed.
+static void cut_after_commit(struct sim_broker *broker, const struct members *m) {
+    struct commit_wait wait = {m, commits_of(m)};
+    sim_run(20 * SIM_SECOND, has_committed, &wait);
+    sim_crash(broker->host, SIM_POWER);
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+}
+
+static bool topic_is_ready(void *workload) {
+    return ((struct workload *)workload)->topic_ready;
+}
+
 void scenario_groups(void) {
     struct sim_broker *broker = calloc(1, sizeof *broker);
     struct workload *w = calloc(1, sizeof *w);
@@ -143,6 +171,7 @@ void scenario_groups(void) {
     SIM_CHECK(broker && w && m, "no memory");
     sim_broker_init(broker, "broker");
     plan_disk(broker->host);
+    sim_disk_faults(broker->host, "/disk")->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 200000);
     workload_init(w, "broker", SIM_BROKER_PORT, "orders");
     members_init(m, "broker", SIM_BROKER_PORT, "readers", "orders");
     w->partition_count = m->partition_count;
@@ -151,10 +180,15 @@ void scenario_groups(void) {
     SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
               broker->failure);
     workload_start(w, "clients");
+    SIM_CHECK(sim_run(60 * SIM_SECOND, topic_is_ready, w), "the topic does not come to be");
     struct os_host *members = members_start(m, "members");
     for (int i = 0; i < 6; i++) {
         sim_run(sim_range(SIM_FAULTS, 1, 4000) * SIM_MS, NULL, NULL);
-        sim_broker_trouble(broker, members);
+        if (sim_chance(SIM_FAULTS, 500000)) {
+            cut_after_commit(broker, m);
+        } else {
+            sim_broker_trouble(broker, members);
+        }
     }
     end_trouble(broker, members);
     m->quiet = true;

@@ -9,19 +9,13 @@ static const struct scenario scenarios[] = {
     {"append", "append and fsync in a loop, kills and power cuts, disk faults", scenario_append, false},
     {"append-early-ack", "the same with a planted bug: acknowledges before the fsync", scenario_append_early_ack, true},
     {"metastore", "the embedded metadata store: kills, power cuts, disk faults", scenario_metastore, false},
-#ifndef SIM_NO_LOG
     {"log", "the log engine: producers, readers, checkpoints, kills, power cuts, disk faults", scenario_log, false},
-#endif
-#ifndef SIM_NO_BROKER
     {"broker-calm", "a broker, producers and consumers; nothing goes wrong until the power cut at the end",
      scenario_broker_calm, false},
     {"broker", "a broker, producers and consumers: kills, power cuts, restarts, partitions, resets, stalls",
      scenario_broker, false},
     {"broker-disk", "a broker on two disks that fail and fill up", scenario_broker_disk, false},
-#ifdef SIM_GROUPS
     {"groups", "a broker and a consumer group: the same", scenario_groups, false},
-#endif
-#endif
 };
 
 const struct scenario *scenario_at(int index) {
