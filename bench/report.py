@@ -20,7 +20,7 @@ LINES = [
     ("start", "start_ms", "start to first acknowledged record", "ms", 0, ("limit", 200)),
     ("start", "idle_rss_mb", "idle, memory (RSS)", "MB", 0, ("limit", 30)),
     ("start", "idle_cpu_percent", "idle, CPU", "% of a core", 2, ("limit", 0.2)),
-    ("partitions", "partitions_rss_mb", "with 1,000 partitions written to, memory (RSS)", "MB", 0, ("limit", 60)),
+    ("partitions", "partitions_rss_mb", "with {partitions:,} partitions written to, memory (RSS)", "MB", 0, ("limit", 60)),
 ]
 SUBJECTS = ["Tailrace", "Kafka 3.9.1", "floor"]
 
@@ -70,11 +70,23 @@ def table(results):
         by_subject = [numbers(results, measurement, key, subject) for subject in SUBJECTS]
         if not any(by_subject):
             continue
+        if measurement == "partitions":
+            name = name.format(partitions=numbers(results, measurement, "partitions", SUBJECTS[0])[0])
         tailrace, kafka, floor = map(median, by_subject)
         cells = [name, unit, *(cell(values, digits) for values in by_subject)]
         cells += [ratio(tailrace, kafka), ratio(tailrace, floor), aim_text(aim), reached(aim, tailrace, kafka)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def missing(results):
+    """What the table lacks of either broker."""
+    return [
+        f"{name} ({subject})"
+        for measurement, key, name, *_ in LINES
+        for subject in SUBJECTS[:2]
+        if not numbers(results, measurement, key, subject)
+    ]
 
 
 def others(results):

@@ -57,12 +57,11 @@ def machine_busy_seconds():
 
 def measure_cpu(subject, client):
     """Runs client(); its result, the subject's CPU, and what others used meanwhile (kernel threads and other programs)."""
-    busy, cpu = machine_busy_seconds(), cpu_seconds(subject.pid())
+    begin, busy, cpu = time.monotonic(), machine_busy_seconds(), cpu_seconds(subject.pid())
     result = client()
     cpu = cpu_seconds(subject.pid()) - cpu
     others = max(0.0, machine_busy_seconds() - busy - cpu - result["client_cpu_seconds"])
-    share = others / (result["seconds"] * os.cpu_count()) * 100 if result["seconds"] > 0 else 0.0
-    return result, cpu, share
+    return result, cpu, others / ((time.monotonic() - begin) * os.cpu_count()) * 100
 
 
 def bulk(bench, subject, flush):
@@ -132,4 +131,4 @@ def partitions(bench, subject, count):
     time.sleep(bench.settle_s)
     rss = rss_mb(subject.pid())
     delete_topic(subject, topic)
-    return {"partitions_rss_mb": rss}
+    return {"partitions_rss_mb": rss, "partitions": count}
