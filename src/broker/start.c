@@ -54,6 +54,8 @@ static void listen_begin(struct core *core, struct message *message) {
             .address = arena_copy_str(&b->arena, l->host).data,
             .port = (uint16_t)l->port,
             .backlog = (int)config_i64(b->config, CONFIG_SOCKET_LISTEN_BACKLOG_SIZE),
+            .receive_buffer_bytes = (uint32_t)max_i64(0, config_i64(b->config, CONFIG_SOCKET_RECEIVE_BUFFER_BYTES)),
+            .send_buffer_bytes = (uint32_t)max_i64(0, config_i64(b->config, CONFIG_SOCKET_SEND_BUFFER_BYTES)),
             .nets = b->nets,
             .net_count = b->data_cores,
         };

@@ -50,6 +50,7 @@ struct net_listener *net_listen(struct core *core, const struct net_listener_opt
         *error = socket;
         return NULL;
     }
+    os_set_socket_buffers(core->host, socket, options->receive_buffer_bytes, options->send_buffer_bytes);
     struct net_listener *listener = calloc(1, sizeof *listener);
     ASSERT(listener != NULL);
     listener->core = core;

@@ -91,7 +91,8 @@ struct net_listener_options {
     const char *address;
     uint16_t port;
     int backlog;
-    struct net **nets; // of the data cores
+    uint32_t receive_buffer_bytes, send_buffer_bytes; // of each connection's socket; 0: the system's
+    struct net **nets;                                // of the data cores
     int net_count;
 };
 // On the core that will accept: binds, and lets clients queue up; net_listener_accept() lets them in. NULL and *error

@@ -159,6 +159,9 @@ struct os_address {
 // [core] Listens; port 0 lets the system choose. *bound gets the address. The
 // address text may be a name ("localhost"), "" or "0.0.0.0".
 int os_listen(struct os *os, const char *address, uint16_t port, int backlog, struct os_address *bound);
+// The kernel's buffers of a listener's future connections, or of a socket; 0 leaves what the system chooses. The kernel
+// may give less.
+void os_set_socket_buffers(struct os_host *host, int socket, uint32_t receive_bytes, uint32_t send_bytes);
 // The result is a new socket, TCP_NODELAY set; *peer is filled.
 void os_accept_start(struct os *os, struct os_op *op, int listener, struct os_address *peer);
 // Name or numeric address; the result is a connected socket.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sockets: listening, accepting, receiving, ending. connect.c and send.c have the rest.
 //
-// Accepted sockets inherit TCP_NODELAY and SO_KEEPALIVE from their listener, which saves two calls for each.
+// Accepted sockets inherit TCP_NODELAY, SO_KEEPALIVE and the sizes of the kernel's buffers from their listener, which
+// saves calls for each.
 #include "os/linux/engine.h"
 #include <errno.h>
 #include <netdb.h>
@@ -49,6 +50,14 @@ static int listener_open_named(const char *address, uint16_t port, int backlog) 
     }
     freeaddrinfo(list);
     return result;
+}
+
+void os_set_socket_buffers(struct os_host *host, int socket, uint32_t receive_bytes, uint32_t send_bytes) {
+    (void)host;
+    ASSERT(receive_bytes <= INT32_MAX && send_bytes <= INT32_MAX);
+    // Only a matter of speed: what the kernel makes of it is not asked.
+    if (receive_bytes > 0) (void)setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+    if (send_bytes > 0) (void)setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
 }
 
 int os_listen(struct os *os, const char *address, uint16_t port, int backlog, struct os_address *bound) {

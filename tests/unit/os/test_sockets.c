@@ -92,6 +92,35 @@ Test(sockets, names_are_resolved_and_refusals_are_told) {
     fixture_close(&f);
 }
 
+static int buffer_of(int64_t socket, int option) {
+    int size_bytes = 0;
+    socklen_t size = sizeof size_bytes;
+    cr_assert_eq(getsockopt((int)socket, SOL_SOCKET, option, &size_bytes, &size), 0);
+    return size_bytes / 2; // Linux doubles what it is asked for
+}
+
+Test(sockets, accepted_ones_have_the_buffers_of_their_listener) {
+    struct fixture f = fixture_open(16);
+    struct os_address bound, peer;
+    int listener = os_listen(f.os, "127.0.0.1", 0, 16, &bound);
+    cr_assert_geq(listener, 0);
+    int before = buffer_of(listener, SO_RCVBUF);
+    os_set_socket_buffers(f.host, listener, 0, 102400);
+    cr_assert_eq(buffer_of(listener, SO_RCVBUF), before);
+    os_set_socket_buffers(f.host, listener, 65536, 0);
+    struct os_op accept = OS_OP(op_note_done), connect = OS_OP(op_note_done);
+    os_accept_start(f.os, &accept, listener, &peer);
+    os_connect_start(f.os, &connect, "127.0.0.1", bound.port);
+    int64_t client = op_await(f.os, &connect), server = op_await(f.os, &accept);
+    cr_assert(client >= 0 && server >= 0);
+    cr_assert_eq(buffer_of(server, SO_RCVBUF), 65536);
+    cr_assert_eq(buffer_of(server, SO_SNDBUF), 102400);
+    os_close(f.host, (int)client);
+    os_close(f.host, (int)server);
+    os_close(f.host, listener);
+    fixture_close(&f);
+}
+
 Test(sockets, the_wildcard_takes_ipv4_and_shows_it_as_such) {
     struct fixture f = fixture_open(16);
     static const char *const wildcards[] = {"", "0.0.0.0"};
