@@ -69,7 +69,8 @@ def bulk(bench, subject, flush):
     topic = bench.new_name("bulk")
     create_topic(subject, topic, PARTITIONS, flushing(subject) if flush else {})
     bench.prepare()
-    result, cpu, others = measure_cpu(subject, lambda: bench.produce(subject, topic, bench.bulk_bytes))
+    total_bytes = bench.bulk_bytes // 3 if flush else bench.bulk_bytes
+    result, cpu, others = measure_cpu(subject, lambda: bench.produce(subject, topic, total_bytes))
     delete_topic(subject, topic)
     time.sleep(1.5)
     gb = result["bytes"] / 1e9
