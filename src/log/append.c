@@ -254,7 +254,7 @@ static void commit_batches(struct log *log, const struct log_append *append, con
 
 static void start_writeback(struct log *log, struct segment *active) {
     if (active->size_bytes - active->writeback_bytes < WRITEBACK_BYTES) return;
-    os_start_writeback(log->core->host, active->file, active->writeback_bytes,
+    os_start_writeback(log->core->os, active->file, active->writeback_bytes,
                        active->size_bytes - active->writeback_bytes);
     active->writeback_bytes = active->size_bytes;
 }

@@ -92,7 +92,7 @@ void os_offload(struct os *os, struct os_op *op, os_offload_function *function, 
 
 // ---- files: calls that complete at once
 // [any], but on a core only those that cannot sleep: os_pwritev of a cached
-// file, os_pread_nowait, os_start_writeback, os_close.
+// file, os_pread_nowait, os_close.
 enum {
     OS_READ = 1,
     OS_WRITE = 2,
@@ -125,7 +125,6 @@ int os_fsync(struct os_host *host, int file);     // data and metadata; director
 int os_fdatasync(struct os_host *host, int file); // data and what is needed to read it
 int os_sync_filesystem(struct os_host *host, int file);
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes);
-int os_start_writeback(struct os_host *host, int file, uint64_t position, uint64_t size_bytes);
 int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t size_bytes);
 int os_stat(struct os_host *host, const char *path, struct os_stat *stat);
 int os_stat_file(struct os_host *host, int file, struct os_stat *stat);
@@ -147,6 +146,8 @@ int os_space(struct os_host *host, const char *path, uint64_t *total_bytes, uint
 void os_pwritev_start(struct os *os, struct os_op *op, int file, const struct os_vector *vectors, int count,
                       uint64_t position);
 void os_fdatasync_start(struct os *os, struct os_op *op, int file);
+// Lets what was written there go to the disk; nobody waits for it, and nothing is promised. size_bytes <= UINT32_MAX.
+void os_start_writeback(struct os *os, int file, uint64_t position, uint64_t size_bytes);
 // Reads from the disk without blocking the core; also how a cold range is
 // brought into the page cache before it is sent.
 void os_pread_start(struct os *os, struct os_op *op, int file, void *buffer, size_t size, uint64_t position);

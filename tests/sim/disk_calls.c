@@ -459,10 +459,9 @@ void os_fdatasync_start(struct os *os, struct os_op *op, int file) {
     event_add(sync_latency(inode), sync_done, os->host, os, sync, inode->last_sequence);
 }
 
-int os_start_writeback(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
+void os_start_writeback(struct os *os, int file, uint64_t position, uint64_t size_bytes) {
     (void)position, (void)size_bytes;
-    file_of(host, file, 0, "os_start_writeback");
-    return 0;
+    file_of(os->host, file, 0, "os_start_writeback");
 }
 int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
     warm(file_of(host, file, 0, "os_will_need"), position, size_bytes);

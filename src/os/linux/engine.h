@@ -118,6 +118,7 @@ void ring_destroy(struct os *os);
 void ring_enable(struct os *os);
 void ring_start(struct os *os, struct os_op *op);                                        // request_of(op) is filled
 void ring_advise(struct os *os, int file, uint64_t position, uint32_t size, int advice); // nobody waits for it
+bool ring_write_back(struct os *os, int file, uint64_t position, uint32_t size);         // nor for this; false: no room
 // Submits; waits for a completion until deadline_ns if nothing else is to be done. Bounded.
 void ring_enter(struct os *os, uint64_t deadline_ns);
 void ring_reap(struct os *os);

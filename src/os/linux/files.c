@@ -93,11 +93,6 @@ int os_truncate(struct os_host *host, int file, uint64_t size_bytes) {
     return UNINTERRUPTED(ftruncate(file, (off_t)size_bytes));
 }
 
-int os_start_writeback(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
-    (void)host;
-    return UNINTERRUPTED(sync_file_range(file, (off64_t)position, (off64_t)size_bytes, SYNC_FILE_RANGE_WRITE));
-}
-
 int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
     (void)host;
     return -posix_fadvise(file, (off_t)position, (off_t)size_bytes, POSIX_FADV_WILLNEED);

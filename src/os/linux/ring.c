@@ -10,6 +10,7 @@
 // next turn tries again); a request is told to try again (it is submitted again, a bounded number of times).
 #include "os/linux/engine.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,6 +112,14 @@ void ring_advise(struct os *os, int file, uint64_t position, uint32_t size, int 
     if (!sqe) return; // advice can be left out
     io_uring_prep_fadvise(sqe, file, position, size, advice);
     sqe->user_data = 0;
+}
+
+bool ring_write_back(struct os *os, int file, uint64_t position, uint32_t size) {
+    struct io_uring_sqe *sqe = os->pending.first ? NULL : io_uring_get_sqe(&os->ring);
+    if (!sqe) return false;
+    io_uring_prep_sync_file_range(sqe, file, size, position, SYNC_FILE_RANGE_WRITE);
+    sqe->user_data = 0;
+    return true;
 }
 
 static void ring_fill_pending(struct os *os) {

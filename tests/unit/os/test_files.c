@@ -45,7 +45,8 @@ Test(files, vectors_are_written_in_order_and_reads_stop_at_the_end) {
     int64_t n = os_pread_nowait(f.host, file, buffer, 4, 6);
     cr_assert(n == 4 || n == -EAGAIN);
     cr_assert_eq(os_fdatasync(f.host, file), 0);
-    cr_assert_eq(os_start_writeback(f.host, file, 0, 15), 0);
+    os_start_writeback(f.os, file, 0, 15);
+    os_wait(f.os, 0);
     cr_assert_eq(os_will_need(f.host, file, 0, 15), 0);
     cr_assert_eq(os_truncate(f.host, file, 5), 0);
     cr_assert_eq(os_pread(f.host, file, buffer, sizeof buffer, 2), 3);
