@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: are we the leader, are enough replicas in sync -> write: the log assigns offsets and writes it with whatever
-// else waits for the partition -> commit: the high watermark has passed its end (which needs the leader's own flush,
-// and the in-sync followers), or the timer
+// arrive: the partition's log is loaded (at a start it may still be recovered) -> check: are we the leader, are enough
+// replicas in sync -> write: the log assigns offsets and writes it with whatever else waits for the partition ->
+// commit: the high watermark has passed its end (which needs the leader's own flush, and the in-sync followers), or the
+// timer
 // -> reply.
+//
+// Appends to a partition that is being loaded wait, in order, rather than say NOT_LEADER_OR_FOLLOWER: of the several
+// requests that a client has in flight the first would be refused and a later one, for which the log is just ready,
+// be out of sequence, which is fatal for idempotent producers on librdkafka before 2.3.
 //
 // A duplicate waits for the high watermark like its original (trap 47). A timeout says REQUEST_TIMED_OUT although the
 // records stay (trap 75). A partition that stops being led here says NOT_LEADER_OR_FOLLOWER: the client asks the new
@@ -12,6 +17,7 @@
 #include "replica/watermark.h"
 
 #define APPEND_STEPS(STEP)                                                                                             \
+    STEP(append, arrive)                                                                                               \
     STEP(append, check)                                                                                                \
     STEP(append, write) STEP(append, written) STEP(append, commit) STEP(append, reply) STEP(append, release)
 FLOW_DEFINE_COUNTED(append, APPEND_STEPS, FLOW_STATS_APPEND)
@@ -32,19 +38,51 @@ void append_send(struct core *core, int owner_core, struct append *append) {
     append->from = core->id;
     append->flow = (struct flow){0};
     append->timer = (struct flow_timer){0};
+    append->partition = NULL;
+    list_init(&append->arrival);
     append->error = KAFKA_ERROR_NONE;
     append->base_offset = append->end_offset = append->log_start_offset = append->duplicate_time_ms = -1;
     append->leader = append->leader_epoch = -1;
     core_send(core, owner_core, &append->message, append_arrive);
 }
 
+void append_wake_first(struct partition *p) {
+    struct list *first = list_front(&p->arrivals);
+    if (first) flow_wake(&container_of(first, struct append, arrival)->flow);
+}
+
+// Whether it has to wait behind its partition's loading, or behind those that wait for that.
+static bool append_waits(struct append *a) {
+    struct partition *p = a->partition;
+    bool loading = p->state == PARTITION_LOADING && !a->timer.fired;
+    if (!list_is_linked(&a->arrival)) {
+        if (!loading && list_is_empty(&p->arrivals)) return false;
+        list_push_back(&p->arrivals, &a->arrival);
+        flow_timer_set(&a->timer, &a->flow, a->timeout_ms > 0 ? (uint64_t)a->timeout_ms : 0);
+        return true;
+    }
+    bool first = list_front(&p->arrivals) == &a->arrival;
+    if (loading || (!first && !a->timer.fired)) return true;
+    list_remove(&a->arrival);
+    flow_timer_cancel(&a->timer);
+    append_wake_first(p);
+    return false;
+}
+
+static flow_next append_step_arrive(struct flow *flow) {
+    struct append *a = self(flow);
+    if (!a->partition) {
+        a->partition = replicas_find(replicas_of(flow->core), a->topic_id, a->index);
+        if (a->partition) partition_hold(a->partition);
+    }
+    return a->partition && append_waits(a) ? FLOW_WAIT : FLOW_NEXT;
+}
+
 static flow_next append_step_check(struct flow *flow) {
     struct append *a = self(flow);
-    struct partition *p = replicas_find(replicas_of(flow->core), a->topic_id, a->index);
+    struct partition *p = a->partition;
     a->error = partition_check_leader(p, -1);
     if (p) {
-        partition_hold(p);
-        a->partition = p;
         a->leader = p->leader;
         a->leader_epoch = p->leader_epoch;
     }

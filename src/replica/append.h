@@ -26,6 +26,7 @@ struct append {
     int from;
     struct flow flow;
     struct partition *partition;
+    struct list arrival; // in partition->arrivals
     struct log_append write;
     struct waiter waiter;
     struct flow_timer timer;
@@ -33,3 +34,5 @@ struct append {
 // Sends it to the core that owns the partition (image_partition.owner_core). Two appends sent from one core to one
 // partition are written in that order.
 void append_send(struct core *core, int owner_core, struct append *append);
+// The first of the appends that wait for the partition to be loaded looks again.
+void append_wake_first(struct partition *p);

@@ -2,6 +2,7 @@
 // Partitions of one core: found by topic id and index, held by the flows that use them, told by their logs when ends
 // move.
 #include "replica/partition.h"
+#include "replica/append.h"
 #include "replica/watermark.h"
 #include <stdlib.h>
 
@@ -72,6 +73,7 @@ static void partition_flushed(struct log_listener *listener) {
     if (p->durable) partition_update_watermark(p);
 }
 void partition_wake_waiters(struct partition *p) {
+    append_wake_first(p); // one wakes the next
     waitlist_wake_all(&p->commits);
     LIST_FOREACH (link, &p->watches)
         flow_wake(container_of(link, struct partition_watch, link)->flow);
@@ -104,6 +106,7 @@ struct partition *partition_create(struct replicas *replicas, const char *topic,
     p->listener = (struct log_listener){partition_appended, partition_flushed, partition_failed};
     p->leader = -1;
     p->leader_epoch = -1;
+    list_init(&p->arrivals);
     waitlist_init(&p->commits);
     list_init(&p->watches);
     list_init(&p->all_link);
@@ -117,7 +120,7 @@ struct partition *partition_create(struct replicas *replicas, const char *topic,
 
 void partition_free(struct partition *p) {
     ASSERT(p->users == 0 && p->log == NULL);
-    ASSERT(list_is_empty(&p->commits.waiters) && list_is_empty(&p->watches));
+    ASSERT(list_is_empty(&p->arrivals) && list_is_empty(&p->commits.waiters) && list_is_empty(&p->watches));
     hashmap_remove(&p->replicas->by_key, &p->node);
     list_remove(&p->all_link);
     p->replicas->count--;

@@ -14,8 +14,7 @@
 #include "metadata/publish.h"
 
 enum partition_state {
-    PARTITION_LOADING, // the log is being loaded: LEADER_NOT_AVAILABLE is never said here, requests get
-                       // NOT_LEADER_OR_FOLLOWER
+    PARTITION_LOADING, // the log is being loaded: appends wait, other requests get NOT_LEADER_OR_FOLLOWER
     PARTITION_ONLINE,
     PARTITION_OFFLINE,  // its directory failed or the log could not be loaded: KAFKA_STORAGE_ERROR
     PARTITION_STOPPING, // deleted or moved away: as if it were not here
@@ -40,6 +39,7 @@ struct partition {
     int32_t *isr, *assigned;
     int32_t isr_count, assigned_count;
 
+    struct list arrivals;    // appends that wait for the log to be loaded, in order
     struct waitlist commits; // appends that wait for the high watermark
     struct list watches;     // of partition_watch: fetches that wait for data
     uint32_t users;          // flows that hold a pointer to the partition
