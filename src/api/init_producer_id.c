@@ -2,9 +2,9 @@
 // InitProducerId for idempotent producers: a new producer id with epoch 0, from this core's block of ids (blocks of
 // 1000 come from the controller, which keeps the next free one in the metadata store).
 //
-// Without a transactional id, timeout, id and epoch of the request are not looked at (trap 37). Transactions are not
-// served yet: a request with a transactional id is INVALID_REQUEST, never a retriable code, or clients would spin (trap
-// 59).
+// Without a transactional id, timeout, id and epoch of the request are not looked at, but for one of id and epoch
+// without the other, which is INVALID_REQUEST (trap 37). Transactions are not served yet: a request with a
+// transactional id is INVALID_REQUEST, never a retriable code, or clients would spin (trap 59).
 #include "protocol/messages/init_producer_id.h"
 #include "api/facts.h"
 #include "api/handlers.h"
@@ -69,6 +69,8 @@ static void block_arrived(struct core *core, struct controller_request *request)
 void handle_init_producer_id(struct api_call *call) {
     const struct init_producer_id_request *request = call->body;
     if (!str_is_null(request->transactional_id)) return answer(call, KAFKA_ERROR_INVALID_REQUEST, -1);
+    if ((request->producer_id == -1) != (request->producer_epoch == -1))
+        return answer(call, KAFKA_ERROR_INVALID_REQUEST, -1);
     struct init_producer_id_call *i = call_alloc(call, sizeof *i);
     if (!i) return;
     i->call = call;
