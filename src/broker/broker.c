@@ -65,6 +65,10 @@ static void cores_prepare(struct broker *b) {
     b->control->facts = &b->facts;
 }
 
+// What one batch may unfold to. max.message.bytes is 1 MiB, and text shrinks to a hundredth at best; walking this many
+// bytes takes a good 100 ms of a core.
+enum { DECOMPRESSED_BYTES_MAX = 128 << 20 };
+
 struct broker *broker_create(const struct broker_options *options, char reason[static 256]) {
     struct broker *b = calloc(1, sizeof *b);
     ASSERT(b != NULL);
@@ -94,7 +98,7 @@ struct broker *broker_create(const struct broker_options *options, char reason[s
                                      .dirs = b->dirs,
                                      .dir_count = b->dir_count,
                                      .data_cores = b->data_cores,
-                                     .decompressed_bytes_max = 1 << 30};
+                                     .decompressed_bytes_max = DECOMPRESSED_BYTES_MAX};
     b->publisher = image_publisher_create(b->set);
     cores_prepare(b);
     return b;
