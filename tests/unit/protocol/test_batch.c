@@ -163,8 +163,8 @@ Test(varint, round_trip_and_limits) {
         cr_assert_null(varlong_load(memory, end - 1, 64, &back));
         cr_assert_eq(varlong_load(memory, end, 32, &back) != NULL, values[i] >= INT32_MIN && values[i] <= INT32_MAX);
     }
-    cr_assert_null(varlong_load((const uint8_t *)"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-                                (const uint8_t *)"" + 11, 64, &back));
+    static const uint8_t too_long[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
+    cr_assert_null(varlong_load(too_long, too_long + sizeof too_long, 64, &back));
 }
 
 // A batch with `payload` as its records.
