@@ -373,7 +373,8 @@ static void commit_position(rd_kafka_t *client) {
 static void on_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t *list,
                          void *opaque) {
     (void)opaque;
-    bool cooperative = strcmp(rd_kafka_rebalance_protocol(client), "COOPERATIVE") == 0;
+    const char *protocol = rd_kafka_rebalance_protocol(client); // NULL while the group is left
+    bool cooperative = protocol != NULL && strcmp(protocol, "COOPERATIVE") == 0;
     if (error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         print_event("assigned", list);
         if (cooperative) {
