@@ -197,7 +197,7 @@ static bool offset_is_due(const struct group *g, const struct offset *offset, bo
     if (offset->pending || !offset->is_committed) return false;
     if (offset->value.expire_time_ms >= 0) return wall_ms >= offset->value.expire_time_ms;
     int64_t from_ms = counts_from_empty && g->state_time_ms >= 0 ? g->state_time_ms : offset->value.commit_time_ms;
-    return wall_ms - from_ms >= retention_ms;
+    return wall_ms - max_i64(from_ms, 0) >= retention_ms; // what a log holds may be any number
 }
 
 size_t group_expire_offsets(struct group *g, int64_t wall_ms, int64_t retention_ms,

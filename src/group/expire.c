@@ -128,12 +128,21 @@ void groups_delete_topic(struct groups *groups, struct str name, int32_t partiti
     }
 }
 
+// Both images have their topics in order of name, and share those that did not change.
 void groups_topics_deleted(struct groups *groups, const struct image *before, const struct image *now) {
+    size_t at = 0;
     for (size_t i = 0; i < before->topic_count; i++) {
         const struct image_topic *topic = before->topics[i];
-        if (topic->deleting) continue; // done already
-        const struct image_topic *still = image_topic_by_name(now, topic->name);
-        if (still == topic || (still && !still->deleting && uuid_equal(still->id, topic->id))) continue;
+        if (at < now->topic_count && now->topics[at] == topic) {
+            at++;
+            continue;
+        }
+        while (at < now->topic_count && str_compare(now->topics[at]->name, topic->name) < 0)
+            at++;
+        const struct image_topic *still =
+            at < now->topic_count && str_equal(now->topics[at]->name, topic->name) ? now->topics[at] : NULL;
+        bool stays = still && !still->deleting && uuid_equal(still->id, topic->id);
+        if (stays || topic->deleting) continue; // one that was being deleted has been seen before
         groups_topic_deleted_while_loading(groups, topic->name, topic->partition_count);
         groups_delete_topic(groups, topic->name, topic->partition_count, -1);
     }

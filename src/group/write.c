@@ -43,7 +43,9 @@ struct offset_value group_row_value(const struct group_call_item *item, const st
         .offset = row->offset,
         .leader_epoch = row->leader_epoch,
         .commit_time_ms = row->commit_time_ms < 0 ? taken_ms : row->commit_time_ms,
-        .expire_time_ms = item->retention_ms < 0 ? -1 : taken_ms + item->retention_ms,
+        .expire_time_ms = item->retention_ms < 0                      ? -1
+                          : item->retention_ms > INT64_MAX - taken_ms ? INT64_MAX
+                                                                      : taken_ms + item->retention_ms,
         .metadata = str_is_null(row->metadata) ? str_of("") : row->metadata,
     };
 }
