@@ -2,7 +2,7 @@
 #include "group/offsets.h"
 #include <stdlib.h>
 
-enum { OFFSET_OVERHEAD_BYTES = sizeof(struct offset) + 48, TOPIC_OVERHEAD_BYTES = sizeof(struct offset_topic) + 48 };
+enum { OFFSET_OVERHEAD_BYTES = sizeof(struct offset) + 24, TOPIC_OVERHEAD_BYTES = sizeof(struct offset_topic) + 48 };
 
 // ---- topic names
 
@@ -91,6 +91,17 @@ static struct offset *offset_create(struct offsets *offsets, struct str topic, i
     return offset;
 }
 
+// Most have none, which costs nothing.
+static void metadata_set(struct offset *offset, struct str metadata) {
+    struct group_memory *memory = offset->owner->topics->memory;
+    if (offset->value.metadata.size > 0) {
+        group_memory_give(memory, offset->value.metadata.size);
+        str_free(&offset->value.metadata);
+    }
+    group_memory_take(memory, metadata.size);
+    offset->value.metadata = metadata.size > 0 ? str_duplicate(metadata) : str_of("");
+}
+
 void offset_remove(struct offset *offset) {
     struct offsets *offsets = offset->owner;
     struct offset_topics *topics = offsets->topics;
@@ -99,9 +110,9 @@ void offset_remove(struct offset *offset) {
     hashmap_remove(&offsets->by_partition, &offset->node);
     list_remove(&offset->owner_link);
     list_remove(&offset->topic_link);
-    group_memory_give(topics->memory, OFFSET_OVERHEAD_BYTES + offset->value.metadata.size);
+    metadata_set(offset, (struct str){0});
+    group_memory_give(topics->memory, OFFSET_OVERHEAD_BYTES);
     topic_release(topics, offset->topic);
-    str_free(&offset->value.metadata);
     free(offset);
 }
 
@@ -128,15 +139,12 @@ bool offsets_prepare(struct offsets *offsets, struct str topic, int32_t partitio
 }
 
 static void offset_set(struct offset *offset, int64_t record_offset, const struct offset_value *value) {
-    struct offsets *offsets = offset->owner;
-    struct str metadata = str_duplicate(value->metadata);
-    group_memory_give(offsets->topics->memory, offset->value.metadata.size);
-    group_memory_take(offsets->topics->memory, metadata.size);
-    str_free(&offset->value.metadata);
+    metadata_set(offset, value->metadata);
+    struct str metadata = offset->value.metadata;
     offset->value = *value;
     offset->value.metadata = metadata;
     offset->record_offset = record_offset;
-    if (!offset->is_committed) offsets->committed_count++;
+    if (!offset->is_committed) offset->owner->committed_count++;
     offset->is_committed = true;
 }
 
