@@ -4,8 +4,17 @@
 build_packages=(cmake ninja-build gcc libc6-dev pkg-config liburing-dev libxxhash-dev libisal-dev liblz4-dev libzstd-dev
                 libsnappy-dev zlib1g-dev libjansson-dev librdkafka-dev)
 test_packages=(libcriterion-dev python3 binutils clang-format-14 kcat strace)
-# For tools/test --all: fuzzing, power cuts on loop-mounted file systems, the JVM, Go and Node clients.
-all_packages=(clang-14 libclang-rt-14-dev xfsprogs e2fsprogs util-linux python3-venv)
+# For tools/test --all: fuzzing, power cuts on loop-mounted file systems, clients of other languages.
+all_packages=(clang-14 libclang-rt-14-dev xfsprogs e2fsprogs mount util-linux python3-venv libssl-dev)
+
+# The languages of the clients, each by the command that shows that it is there already (from wherever).
+language_packages() {
+    command -v javac >/dev/null || echo openjdk-17-jdk-headless
+    command -v mvn >/dev/null || echo maven
+    command -v node >/dev/null || echo nodejs
+    command -v npm >/dev/null || echo npm
+    command -v go >/dev/null || echo golang-go
+}
 
 # Installs what is missing of the packages named; without root, says how and gives up.
 packages_install() {
