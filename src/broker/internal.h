@@ -55,6 +55,7 @@ struct broker_watch {
 struct broker_found {
     struct log_dir_partition at;
     int dir;
+    bool is_taken; // the controller has given it to a core, which answers for its checkpoint lines from then on
 };
 struct broker {
     struct broker_options options;
@@ -85,7 +86,7 @@ struct broker {
     struct metastore *store;
     struct controller *controller;
     struct checkpointer checkpointer;
-    bool checkpointer_runs, maintenance_runs;
+    bool checkpointer_runs, maintenance_runs, watch_runs;
     struct broker_watch watch;
 
     // start.c
@@ -119,4 +120,6 @@ __attribute__((format(printf, 2, 3))) void broker_fail(struct broker *b, const c
 void broker_watch_begin(struct broker *b);
 // Ends after what it is doing; sets *done and wakes the flow.
 void broker_watch_end(struct broker *b, struct flow *flow, bool *done);
+// For the checkpointer: lines of replicas that were found and not taken yet.
+void broker_found_ends(void *broker, struct ends_list *ends);
 extern const struct controller_replica_functions broker_replica_functions;

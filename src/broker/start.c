@@ -16,9 +16,9 @@
 #define START_STEPS(STEP)                                                                                              \
     STEP(start, bind)                                                                                                  \
     STEP(start, bound)                                                                                                 \
-    STEP(start, open_dir) STEP(start, opened) STEP(start, ids) STEP(start, open_store) STEP(start, store)              \
-        STEP(start, controller) STEP(start, meta) STEP(start, meta_written) STEP(start, accept) STEP(start, accepting) \
-            STEP(start, release)
+    STEP(start, open_dir)                                                                                              \
+    STEP(start, opened) STEP(start, ids) STEP(start, open_store) STEP(start, store) STEP(start, controller)            \
+        STEP(start, meta) STEP(start, meta_written) STEP(start, accept) STEP(start, accepting) STEP(start, release)
 FLOW_DEFINE(start, START_STEPS)
 
 static struct broker *self(struct flow *flow) {
@@ -109,7 +109,7 @@ static void found_add(struct broker *b, const struct log_dir_open *open) {
     ASSERT(b->found != NULL);
     for (size_t i = 0; i < open->partition_count; i++) {
         struct broker_found *f = &b->found[b->found_count++];
-        *f = (struct broker_found){open->partitions[i], open->index};
+        *f = (struct broker_found){.at = open->partitions[i], .dir = open->index};
         struct str name = arena_copy_str(&b->arena, str_of(open->partitions[i].topic));
         ASSERT(name.data != NULL);
         f->at.topic = (char *)name.data;
@@ -245,6 +245,11 @@ static flow_next start_step_store(struct flow *flow) {
     b->store = b->store_open.store;
     embedded_attach(b->store, b->control);
     if (flow->stop) return start_fail(b);
+    checkpointer_start(&b->checkpointer, b->control, b->dirs, b->dir_count, b->data_cores,
+                       (uint64_t)config_i64(b->config, CONFIG_REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS));
+    b->checkpointer.add = broker_found_ends;
+    b->checkpointer.context = b;
+    b->checkpointer_runs = true;
     controller_begin(b);
     return FLOW_NEXT;
 }
@@ -305,9 +310,7 @@ static flow_next start_step_accept(struct flow *flow) {
     b->maintenance_runs = true;
     for (int i = 0; i < b->data_cores; i++)
         core_send(b->control, i, &b->cores[i].message, maintenance_begin);
-    checkpointer_start(&b->checkpointer, b->control, b->dirs, b->dir_count, b->data_cores,
-                       (uint64_t)config_i64(b->config, CONFIG_REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS));
-    b->checkpointer_runs = true;
+    b->watch_runs = true;
     broker_watch_begin(b);
     b->listen_done = false;
     core_send(b->control, 0, &b->listen_message, accept_begin);

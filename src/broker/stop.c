@@ -2,7 +2,7 @@
 // How a broker goes down in an orderly way, on the control core:
 //
 // started (a start in progress ends first) -> listeners -> connections, groups and maintenance of every core ->
-// checkpointer -> controller -> logs (every core closes its partitions) -> files (checkpoints, then the clean-shutdown
+// directory watch -> controller -> checkpointer -> logs (every core closes its partitions) -> files (checkpoints, then the clean-shutdown
 // markers) -> store -> cores.
 //
 // A directory in which something could not be closed well gets no marker: its logs are recovered at the next start.
@@ -15,12 +15,9 @@
 
 #define STOP_STEPS(STEP)                                                                                               \
     STEP(broker_stop, started)                                                                                         \
-    STEP(broker_stop, listeners)                                                                                       \
-    STEP(broker_stop, cores)                                                                                           \
-    STEP(broker_stop, watch)                                                                                           \
-    STEP(broker_stop, checkpointer)                                                                                    \
-    STEP(broker_stop, controller) STEP(broker_stop, logs) STEP(broker_stop, closed) STEP(broker_stop, files)           \
-        STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
+    STEP(broker_stop, listeners) STEP(broker_stop, cores) STEP(broker_stop, watch) STEP(broker_stop, controller)       \
+        STEP(broker_stop, checkpointer) STEP(broker_stop, logs) STEP(broker_stop, closed) STEP(broker_stop, files)     \
+            STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
 FLOW_DEFINE(broker_stop, STOP_STEPS)
 
 static struct broker *self(struct flow *flow) {
@@ -154,20 +151,12 @@ static flow_next broker_stop_step_listeners(struct flow *flow) {
 static flow_next broker_stop_step_cores(struct flow *flow) {
     struct broker *b = self(flow);
     if (b->pending > 0) return FLOW_WAIT;
-    b->done_flag = !b->checkpointer_runs;
-    if (b->checkpointer_runs) checkpointer_stop(&b->checkpointer, flow, &b->done_flag);
+    b->done_flag = !b->watch_runs;
+    if (b->watch_runs) broker_watch_end(b, flow, &b->done_flag);
     return FLOW_NEXT;
 }
 
 static flow_next broker_stop_step_watch(struct flow *flow) {
-    struct broker *b = self(flow);
-    if (!b->done_flag) return FLOW_WAIT;
-    b->done_flag = !b->checkpointer_runs; // they start together
-    if (b->checkpointer_runs) broker_watch_end(b, flow, &b->done_flag);
-    return FLOW_NEXT;
-}
-
-static flow_next broker_stop_step_checkpointer(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->done_flag) return FLOW_WAIT;
     b->done_flag = b->controller == NULL;
@@ -175,11 +164,20 @@ static flow_next broker_stop_step_checkpointer(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+// The procedure that the controller finished may have waited for a checkpoint, so the checkpointer ends after it.
+static flow_next broker_stop_step_controller(struct flow *flow) {
+    struct broker *b = self(flow);
+    if (!b->done_flag) return FLOW_WAIT;
+    b->done_flag = !b->checkpointer_runs;
+    if (b->checkpointer_runs) checkpointer_stop(&b->checkpointer, flow, &b->done_flag);
+    return FLOW_NEXT;
+}
+
 static void logs_closed(struct replicas_close *close) {
     answered(close->context);
 }
 
-static flow_next broker_stop_step_controller(struct flow *flow) {
+static flow_next broker_stop_step_checkpointer(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->done_flag) return FLOW_WAIT;
     for (int i = 0; i < b->data_cores; i++) {
@@ -219,6 +217,7 @@ static flow_next broker_stop_step_logs(struct flow *flow) {
         b->batch.dir_count = b->dir_count;
         for (int i = 0; i < b->data_cores; i++)
             ends_move(&b->batch.ends, &b->cores[i].close.ends);
+        broker_found_ends(b, &b->batch.ends);
     }
     return FLOW_NEXT;
 }

@@ -34,6 +34,11 @@ static flow_next become_step_find(struct flow *flow) {
     b->partition = replicas_find(replicas, b->topic_id, b->index);
     if (b->partition) return FLOW_GOTO(become, role);
     b->partition = partition_create(replicas, b->topic, b->topic_id, b->index, b->dir);
+    if (!b->create) {
+        b->partition->kept_recovery_point = b->recovery_point;
+        b->partition->kept_log_start = b->log_start_offset;
+        b->partition->kept_high_watermark = b->high_watermark;
+    }
     b->load = (struct log_load){
         .dir = replicas->dirs[b->dir],
         .topic = b->partition->topic,

@@ -27,8 +27,16 @@ void checkpointer_start(struct checkpointer *c, struct core *control, struct log
         .core = control, .dirs = dirs, .dir_count = dir_count, .data_cores = data_cores, .interval_ms = interval_ms};
     c->written = calloc((size_t)dir_count * FILES_A_DIRECTORY, sizeof *c->written);
     ASSERT(c->written != NULL);
+    list_init(&c->waiting);
+    list_init(&c->in_round);
     flow_start(&c->flow, &checkpointer_flow, control);
     flow_timer_set(&c->timer, &c->flow, interval_ms);
+}
+
+void checkpointer_await(struct checkpointer *c, struct checkpointer_wait *wait) {
+    list_init(&wait->link);
+    list_push_back(&c->waiting, &wait->link);
+    flow_wake(&c->flow);
 }
 
 void checkpointer_stop(struct checkpointer *c, struct flow *flow, bool *done) {
@@ -42,7 +50,10 @@ static void collected(struct ends_request *request);
 static flow_next checkpointer_step_sleep(struct flow *flow) {
     struct checkpointer *c = self(flow);
     if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
-    if (!c->timer.fired) return FLOW_WAIT;
+    if (!c->timer.fired && list_is_empty(&c->waiting)) return FLOW_WAIT;
+    flow_timer_cancel(&c->timer);
+    for (struct list *link = list_pop_front(&c->waiting); link; link = list_pop_front(&c->waiting))
+        list_push_back(&c->in_round, link);
     for (int core = 0; core < c->data_cores; core++) {
         c->requests[core].done = collected;
         c->requests[core].context = c;
@@ -69,6 +80,7 @@ static flow_next checkpointer_step_write(struct flow *flow) {
     *c->batch = (struct checkpoint_batch){.dirs = c->dirs, .dir_count = c->dir_count, .written = c->written};
     for (int core = 0; core < c->data_cores; core++)
         ends_move(&c->batch->ends, &c->requests[core].ends);
+    if (c->add) c->add(c->context, &c->batch->ends);
     flow_op_init(&c->op, flow);
     os_offload(c->core->os, &c->op.op, checkpoint_batch_run, c->batch);
     return FLOW_NEXT;
@@ -80,6 +92,10 @@ static flow_next checkpointer_step_written(struct flow *flow) {
     ends_free(&c->batch->ends);
     free(c->batch);
     c->batch = NULL;
+    for (struct list *link = list_pop_front(&c->in_round); link; link = list_pop_front(&c->in_round)) {
+        struct checkpointer_wait *wait = container_of(link, struct checkpointer_wait, link);
+        wait->done(wait);
+    }
     flow_timer_set(&c->timer, flow, c->interval_ms);
     return FLOW_GOTO(checkpointer, sleep);
 }
@@ -87,6 +103,7 @@ static flow_next checkpointer_step_written(struct flow *flow) {
 static flow_next checkpointer_step_release(struct flow *flow) {
     struct checkpointer *c = self(flow);
     flow_timer_cancel(&c->timer);
+    ASSERT(list_is_empty(&c->waiting) && list_is_empty(&c->in_round));
     free(c->written);
     *c->stop_done = true;
     flow_wake(c->stop_flow);
@@ -114,8 +131,9 @@ static void checkpoint_fill(const struct checkpoint_batch *batch, int dir, enum 
     checkpoint->count = 0;
     for (size_t i = 0; i < batch->ends.count; i++) {
         const struct partition_ends *e = &batch->ends.entries[i];
-        if (e->dir != dir || (kind == CHECKPOINT_LOG_START && e->log_start_offset == 0)) continue;
-        checkpoint->entries[checkpoint->count++] = (struct checkpoint_entry){e->topic, e->partition, value_of(e, kind)};
+        int64_t value = value_of(e, kind);
+        if (e->dir != dir || value < 0 || (kind == CHECKPOINT_LOG_START && value == 0)) continue;
+        checkpoint->entries[checkpoint->count++] = (struct checkpoint_entry){e->topic, e->partition, value};
     }
 }
 

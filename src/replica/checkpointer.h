@@ -5,13 +5,22 @@
 
 #include "replica/ends.h"
 
+// Whoever must know that a round that began after now has been written.
+struct checkpointer_wait {
+    struct list link;
+    void (*done)(struct checkpointer_wait *wait); // on the control core
+};
 struct checkpointer {
     struct flow flow;
     struct core *core;
     struct log_dir **dirs;
     int dir_count, data_cores;
     uint64_t interval_ms;
+    // Adds lines for partitions that no core has yet; may be NULL. Set after checkpointer_start().
+    void (*add)(void *context, struct ends_list *ends);
+    void *context;
     // private
+    struct list waiting, in_round; // of checkpointer_wait
     struct flow_timer timer;
     struct flow_op op;
     struct ends_request requests[CORES_MAX];
@@ -23,7 +32,8 @@ struct checkpointer {
 };
 void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
                         int data_cores, uint64_t interval_ms);
-// Ends after the round in progress; sets *done and wakes the flow.
+void checkpointer_await(struct checkpointer *c, struct checkpointer_wait *wait);
+// Nobody waits any more. Ends after the round in progress; sets *done and wakes the flow.
 void checkpointer_stop(struct checkpointer *c, struct flow *flow, bool *done);
 
 // The three files of every directory from the given ends (offloaded function; the argument is a checkpoint_batch).

@@ -46,8 +46,8 @@ static flow_next close_all_step_next(struct flow *flow) {
 static flow_next close_all_step_unused(struct flow *flow) {
     struct replicas_close *c = self(flow);
     if (c->partition->users > 0) return FLOW_WAIT;
-    if (!c->partition->log) return FLOW_NEXT;
     ends_add(&c->ends, c->partition);
+    if (!c->partition->log) return FLOW_NEXT;
     c->close = (struct log_close){.flow = flow};
     // Everything is flushed and its producers are on disk once it has been closed well.
     c->ends.entries[c->ends.count - 1].recovery_point = log_end_offset(c->partition->log);

@@ -3,24 +3,31 @@
 #include "replica/replica.h"
 #include <stdlib.h>
 
-void ends_add(struct ends_list *list, const struct partition *p) {
-    if (!p->log) return;
+void ends_add_values(struct ends_list *list, const char *topic, const struct partition_ends *values) {
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? list->capacity * 2 : 64;
         list->entries = realloc(list->entries, list->capacity * sizeof *list->entries);
         ASSERT(list->entries != NULL);
     }
     struct partition_ends *e = &list->entries[list->count++];
-    *e = (struct partition_ends){
-        .topic = strdup(p->topic),
-        .partition = p->index,
-        .dir = log_directory(p->log)->index,
-        .recovery_point = log_recovery_point(p->log),
-        .log_start_offset = log_start_offset(p->log),
-        .high_watermark = log_high_watermark(p->log),
-    };
+    *e = *values;
+    e->topic = strdup(topic);
     ASSERT(e->topic != NULL);
-    ASSERT(!p->durable || e->high_watermark <= log_flushed_end(p->log)); // trap 53
+}
+
+void ends_add(struct ends_list *list, const struct partition *p) {
+    struct partition_ends values = {.partition = p->index,
+                                    .dir = p->dir,
+                                    .recovery_point = p->kept_recovery_point,
+                                    .log_start_offset = p->kept_log_start,
+                                    .high_watermark = p->kept_high_watermark};
+    if (p->log) {
+        values.recovery_point = log_recovery_point(p->log);
+        values.log_start_offset = log_start_offset(p->log);
+        values.high_watermark = log_high_watermark(p->log);
+        ASSERT(!p->durable || values.high_watermark <= log_flushed_end(p->log)); // trap 53
+    }
+    ends_add_values(list, p->topic, &values);
 }
 
 void ends_free(struct ends_list *list) {

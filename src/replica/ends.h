@@ -8,14 +8,16 @@ struct partition_ends {
     char *topic;
     int32_t partition;
     int dir;
-    int64_t recovery_point, log_start_offset, high_watermark;
+    int64_t recovery_point, log_start_offset, high_watermark; // the last two: -1, no line
 };
 struct ends_list {
     struct partition_ends *entries; // malloc
     size_t count, capacity;
 };
-// Adds what the partition's log says now; partitions without a log are left out.
+// Adds what the partition's log says now. A partition whose log is not loaded (yet, or because it is damaged) keeps the
+// lines it had.
 void ends_add(struct ends_list *list, const struct partition *p);
+void ends_add_values(struct ends_list *list, const char *topic, const struct partition_ends *values);
 // Appends `from`, which is empty afterwards.
 void ends_move(struct ends_list *into, struct ends_list *from);
 void ends_free(struct ends_list *list);

@@ -102,6 +102,7 @@ struct partition *partition_create(struct replicas *replicas, const char *topic,
     p->index = index;
     p->dir = dir;
     p->state = PARTITION_LOADING;
+    p->kept_log_start = p->kept_high_watermark = -1;
     p->durable = replicas->durable_by_default;
     p->listener = (struct log_listener){partition_appended, partition_flushed, partition_failed};
     p->leader = -1;

@@ -30,8 +30,11 @@ struct partition {
     enum partition_state state;
     struct log *log; // NULL unless it could be loaded
     int dir;         // where it is, or should be: index in log.dirs
+    // As the checkpoints had it when the broker started: stays in the checkpoint files as long as there is no log. 0,
+    // -1, -1: nothing.
+    int64_t kept_recovery_point, kept_log_start, kept_high_watermark;
     struct log_listener listener;
-    bool durable; // class fsync: acknowledged and visible is only what is flushed
+    bool durable;                         // class fsync: acknowledged and visible is only what is flushed
     const struct image_topic *seen_topic; // whose configuration the log has; only compared
 
     // Role, as the controller last said.

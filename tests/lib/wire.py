@@ -132,6 +132,14 @@ class Connection:
             if code:
                 raise WireError(f"CreateTopics {name}: {message}", code)
 
+    def delete_topic(self, name, timeout_ms=30000):
+        """DeleteTopics v1; raises unless the topic is gone."""
+        answer = self.ask(DELETE_TOPICS, 1, array([text(name)]) + struct.pack(">i", timeout_ms))
+        answer.i32()  # throttle time
+        for _, code in answer.array(lambda: (answer.text(), answer.i16())):
+            if code:
+                raise WireError(f"delete {name}", code)
+
     def partitions(self, names):
         """{topic: [(partition, error, leader)]} of the named topics."""
         answer = self.ask(METADATA, 1, array([text(name) for name in names]))
