@@ -17,7 +17,9 @@ PARTITIONS = 4
 
 def kcat(address, *arguments, text=None):
     command = ["kcat", "-b", address, "-q", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=True).stdout
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout
 
 
 def check_nothing_is_lost(server):

@@ -13,7 +13,9 @@ RECORDS = 3000
 
 def kcat(address, *arguments, text=None):
     command = ["kcat", "-b", address, "-q", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=True).stdout
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout
 
 
 def produce(server, first, count):
