@@ -94,7 +94,9 @@ static int read_simple(struct consumer *c, struct cli_arguments *a, bool *taken)
             return perf_number(a, numbers[i].min, numbers[i].max, numbers[i].value) ? CLI_OK : CLI_USAGE;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++) {
-        if (cli_is(a, flags[i].name)) return *flags[i].value = true, CLI_OK;
+        if (!cli_is(a, flags[i].name)) continue;
+        *flags[i].value = true;
+        return CLI_OK;
     }
     *taken = false;
     return CLI_OK;

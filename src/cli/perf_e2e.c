@@ -55,7 +55,10 @@ struct e2e {
 static int read_option(struct e2e *e, struct cli_arguments *a) {
     static const char *const options[] = {"--rate", "--json", "--help", NULL};
     if (cli_is(a, "--rate")) return perf_number(a, 1, 100000000, &e->rate) ? CLI_OK : CLI_USAGE;
-    if (cli_is(a, "--json")) return e->json = true, CLI_OK;
+    if (cli_is(a, "--json")) {
+        e->json = true;
+        return CLI_OK;
+    }
     if (a->name || e->words_count == ARRAY_LENGTH(e->words)) return cli_unknown(a, options);
     e->words[e->words_count++] = a->value;
     return CLI_OK;
