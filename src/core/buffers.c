@@ -62,43 +62,76 @@ void buffer_give(struct buffers *buffers, void *memory, size_t size_bytes) {
 }
 
 void budget_init(struct budget *budget, size_t limit_bytes) {
-    budget->limit_bytes = limit_bytes;
-    budget->used_bytes = 0;
+    *budget = (struct budget){.limit_bytes = limit_bytes};
     list_init(&budget->waiting);
+    list_init(&budget->waiting_large);
+}
+
+static bool is_large(const struct budget *budget, size_t size_bytes) {
+    return size_bytes > budget->limit_bytes >> BUDGET_SMALL_SHIFT;
+}
+
+static bool fits(size_t used_bytes, size_t size_bytes, size_t limit_bytes) {
+    return used_bytes <= limit_bytes && size_bytes <= limit_bytes - used_bytes;
 }
 
 static bool budget_has_room(const struct budget *budget, size_t size_bytes) {
-    return budget->used_bytes == 0 ||
-           (budget->used_bytes <= budget->limit_bytes && size_bytes <= budget->limit_bytes - budget->used_bytes);
+    size_t eighth_bytes = budget->limit_bytes / 8, small_bytes = budget->used_bytes - budget->large_bytes;
+    if (budget->used_bytes == 0) return true;
+    if (is_large(budget, size_bytes)) {
+        bool alone = budget->large_bytes == 0 && small_bytes <= eighth_bytes;
+        return alone || (fits(budget->large_bytes, size_bytes, budget->limit_bytes - eighth_bytes) &&
+                         fits(budget->used_bytes, size_bytes, budget->limit_bytes));
+    }
+    // An oversized frame that was let in alone does not keep small ones out of their eighth.
+    return fits(small_bytes, size_bytes, eighth_bytes) ||
+           (list_is_empty(&budget->waiting_large) && fits(budget->used_bytes, size_bytes, budget->limit_bytes));
+}
+
+static void budget_take(struct budget *budget, size_t size_bytes) {
+    budget->used_bytes += size_bytes;
+    if (is_large(budget, size_bytes)) budget->large_bytes += size_bytes;
+}
+
+static void budget_serve(struct budget *budget, struct list *queue) {
+    for (struct list *link = list_front(queue); link; link = list_front(queue)) {
+        struct budget_claim *claim = container_of(link, struct budget_claim, link);
+        if (!budget_has_room(budget, claim->size_bytes)) break;
+        list_remove(link);
+        claim->granted = true;
+        budget_take(budget, claim->size_bytes);
+        flow_wake(claim->flow);
+    }
 }
 
 bool budget_claim(struct budget *budget, struct budget_claim *claim, struct flow *flow, size_t size_bytes) {
+    struct list *queue = is_large(budget, size_bytes) ? &budget->waiting_large : &budget->waiting;
     list_init(&claim->link);
     claim->flow = flow;
     claim->size_bytes = size_bytes;
-    claim->granted = list_is_empty(&budget->waiting) && budget_has_room(budget, size_bytes);
+    claim->granted = list_is_empty(queue) && budget_has_room(budget, size_bytes);
     if (claim->granted) {
-        budget->used_bytes += size_bytes;
+        budget_take(budget, size_bytes);
     } else {
-        list_push_back(&budget->waiting, &claim->link);
+        list_push_back(queue, &claim->link);
     }
     return claim->granted;
 }
 
-void budget_withdraw(struct budget_claim *claim) {
+void budget_withdraw(struct budget *budget, struct budget_claim *claim) {
     ASSERT(!claim->granted);
     list_remove(&claim->link);
+    budget_serve(budget, &budget->waiting_large); // it may have been the one that the others waited for
+    budget_serve(budget, &budget->waiting);
 }
 
 void budget_return(struct budget *budget, size_t size_bytes) {
     ASSERT(budget->used_bytes >= size_bytes);
     budget->used_bytes -= size_bytes;
-    for (struct list *link = list_front(&budget->waiting); link; link = list_front(&budget->waiting)) {
-        struct budget_claim *claim = container_of(link, struct budget_claim, link);
-        if (!budget_has_room(budget, claim->size_bytes)) break;
-        list_remove(link);
-        claim->granted = true;
-        budget->used_bytes += claim->size_bytes;
-        flow_wake(claim->flow);
+    if (is_large(budget, size_bytes)) {
+        ASSERT(budget->large_bytes >= size_bytes);
+        budget->large_bytes -= size_bytes;
     }
+    budget_serve(budget, &budget->waiting_large);
+    budget_serve(budget, &budget->waiting);
 }

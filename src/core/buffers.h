@@ -27,10 +27,14 @@ void *buffer_take(struct buffers *buffers, size_t size_bytes);
 // size_bytes as taken.
 void buffer_give(struct buffers *buffers, void *buffer, size_t size_bytes);
 
-// Bytes that clients may make this core hold, first come first served.
+// Bytes that clients may make this core hold, first come first served in each of two queues: large frames wait behind
+// large ones only. They have seven eighths at most, so that clients that declare much and send nothing do not keep
+// ordinary requests out; and while one waits, small frames have no more than an eighth, so that its turn comes.
+enum { BUDGET_SMALL_SHIFT = 6 }; // a small frame is a 64th of the limit at most
 struct budget {
     size_t limit_bytes, used_bytes;
-    struct list waiting; // of budget_claim
+    size_t large_bytes;                 // of used_bytes, what large frames have
+    struct list waiting, waiting_large; // of budget_claim
 };
 struct budget_claim {
     struct list link;
@@ -40,8 +44,11 @@ struct budget_claim {
 };
 void budget_init(struct budget *budget, size_t limit_bytes);
 // True: granted at once. False: the flow is woken when it has been granted (claim->granted), or budget_withdraw() ends
-// the wait. A claim larger than the whole limit is granted when nothing else is held, so that every legal frame gets
-// its turn.
+// the wait. A claim larger than the share of large frames is granted when no other large one is held, so that every
+// legal frame gets its turn.
 bool budget_claim(struct budget *budget, struct budget_claim *claim, struct flow *flow, size_t size_bytes);
-void budget_withdraw(struct budget_claim *claim); // not granted yet
+void budget_withdraw(struct budget *budget, struct budget_claim *claim); // not granted yet
+static inline bool budget_is_short(const struct budget *budget) {        // somebody waits
+    return !list_is_empty(&budget->waiting) || !list_is_empty(&budget->waiting_large);
+}
 void budget_return(struct budget *budget, size_t size_bytes);

@@ -12,14 +12,16 @@ void net_init(struct net *net, struct core *core, const struct net_handler *hand
     *net = (struct net){.core = core, .handler = *handler, .limits = *limits};
     budget_init(&net->budget, limits->budget_bytes);
     list_init(&net->connections);
+    pressure_init(net);
 }
 
-// A connection is closed as idle only when nothing is in flight (trap 45).
+// A connection is closed as idle only when nothing is in flight (trap 45). A half-received frame is nothing, but one
+// that waits for the budget is not its client's fault.
 static void connection_idle(struct timer *timer) {
     struct connection *c = container_of(timer, struct connection, idle_timer);
     struct core *core = c->net->core;
     uint64_t idle_ms = core_now_ms(core) - c->active_ms, idle_ms_max = c->net->limits.idle_ms_max;
-    if (idle_ms >= idle_ms_max && c->request_count == 0 && !c->incoming) {
+    if (idle_ms >= idle_ms_max && c->request_count == 0 && (!c->claim.flow || c->claim.granted)) {
         connection_close(c, NULL);
         return;
     }
@@ -88,6 +90,7 @@ void connection_free(struct connection *c) {
 void net_close_all(struct net *net, struct flow *flow) {
     net->closing = true;
     net->close_flow = flow;
+    core_timer_cancel(net->core, &net->pressure);
     LIST_FOREACH_SAFE (link, &net->connections) {
         connection_close(container_of(link, struct connection, link), NULL);
     }

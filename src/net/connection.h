@@ -25,6 +25,7 @@ struct connection {
     uint32_t buffer_size, begin, end;
     struct request *incoming; // its frame is being received
     uint32_t incoming_have;
+    uint64_t incoming_since_ms;
     bool receiving_frame; // the receive in flight goes into the frame, not into the buffer
     struct budget_claim claim;
     bool receive_pending; // started, and its result not taken yet
@@ -47,6 +48,10 @@ void connection_open(struct net *net, int socket, const struct os_address *peer,
 void connection_close(struct connection *c, const char *reason);
 // The writer's last act: it ends after the reader and after the last request.
 void connection_free(struct connection *c);
+// Somebody waits for the budget: from now on, until nobody does, half-received frames that hold much of it for long are
+// closed (pressure.c).
+void pressure_watch(struct net *net);
+void pressure_init(struct net *net);
 void connection_reader_start(struct connection *c);
 void connection_writer_start(struct connection *c);
 // Made by the reader; ended by the writer (or with the connection).

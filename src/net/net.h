@@ -39,6 +39,7 @@ struct net {
     struct net_handler handler;
     struct net_limits limits;
     struct budget budget;
+    struct timer pressure; // pressure.c
     struct list connections;
     uint32_t connection_count;
     bool closing;

@@ -119,7 +119,7 @@ static flow_next reader_step_reserve(struct flow *flow) {
             return reader_end(c);
         }
         c->begin += FRAME_LENGTH_BYTES;
-        budget_claim(&c->net->budget, &c->claim, flow, (size_t)size);
+        if (!budget_claim(&c->net->budget, &c->claim, flow, (size_t)size)) pressure_watch(c->net);
     }
     if (end) return reader_end(c);
     return c->claim.granted ? FLOW_NEXT : FLOW_WAIT;
@@ -140,6 +140,7 @@ static flow_next reader_step_frame(struct flow *flow) {
     if (!c->incoming) {
         c->incoming = request_create(c, (uint32_t)c->claim.size_bytes); // from here on the request owns the claim
         c->incoming_have = 0;
+        c->incoming_since_ms = core_now_ms(c->net->core);
         c->claim.flow = NULL;
     }
     if (end) return reader_end(c);
@@ -187,7 +188,7 @@ static flow_next reader_step_release(struct flow *flow) {
         if (c->claim.granted) {
             budget_return(&c->net->budget, c->claim.size_bytes);
         } else {
-            budget_withdraw(&c->claim);
+            budget_withdraw(&c->net->budget, &c->claim);
         }
         c->claim.flow = NULL;
     }

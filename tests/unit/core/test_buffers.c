@@ -31,8 +31,44 @@ Test(budget, grants_in_order_of_arrival) {
     cr_assert(b.granted && c.granted);
     budget_return(&budget, 60);
     cr_assert(budget_claim(&budget, &huge, &flow, 1000)); // larger than the limit: alone
-    cr_assert_not(budget_claim(&budget, &a, &flow, 1));
-    budget_withdraw(&a);
+    cr_assert_not(budget_claim(&budget, &a, &flow, 2));
+    budget_withdraw(&budget, &a);
     budget_return(&budget, 1000);
     cr_assert_eq(budget.used_bytes, 0);
+}
+
+Test(budget, large_frames_do_not_keep_small_ones_out_nor_small_ones_large_ones) {
+    struct budget budget;
+    budget_init(&budget, 6400);
+    struct flow flow = {0};
+    struct budget_claim large, next, small[64];
+    cr_assert(budget_claim(&budget, &large, &flow, 5600)); // seven eighths
+    cr_assert_not(budget_claim(&budget, &next, &flow, 200));
+    for (int i = 0; i < 8; i++)
+        cr_assert(budget_claim(&budget, &small[i], &flow, 100));
+    cr_assert_not(budget_claim(&budget, &small[8], &flow, 100)); // all of 6400 is held
+    budget_return(&budget, 100);
+    cr_assert(small[8].granted && !next.granted);
+    cr_assert_not(budget_claim(&budget, &small[9], &flow, 100));
+    budget_return(&budget, 5600);
+    cr_assert(next.granted && small[9].granted);
+    budget_return(&budget, 200);
+    for (int i = 10; i < 64; i++)
+        cr_assert(budget_claim(&budget, &small[i], &flow, 100)); // nobody large waits: small ones may have all
+    cr_assert_not(budget_claim(&budget, &next, &flow, 5600));
+    for (int i = 0; i < 55; i++)
+        budget_return(&budget, 100);
+    cr_assert(next.granted);
+}
+
+Test(budget, whoever_withdraws_makes_way) {
+    struct budget budget;
+    budget_init(&budget, 6400);
+    struct flow flow = {0};
+    struct budget_claim held, first, second;
+    cr_assert(budget_claim(&budget, &held, &flow, 3000));
+    cr_assert_not(budget_claim(&budget, &first, &flow, 5000));
+    cr_assert_not(budget_claim(&budget, &second, &flow, 1000));
+    budget_withdraw(&budget, &first);
+    cr_assert(second.granted);
 }
