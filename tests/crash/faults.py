@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that a broker has to live with: a full disk, no descriptors left, clients that are stuck, flood or declare more
+than they send, signals at bad moments, configurations that are wrong.
+
+Happy path: every scenario returns; run() gives 0. Failure modes: a Fault with what was seen in place of what was
+promised; the other scenarios still run, run() gives 1.
+"""
+
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "hostile"))
+import broker as brokers  # noqa: E402
+import disk as disks  # noqa: E402
+import encoded  # noqa: E402
+import judge  # noqa: E402
+import records  # noqa: E402
+import tables  # noqa: E402
+import wire  # noqa: E402
+
+TOPIC = encoded.TOPIC
+STORAGE_ERROR = 56
+FRAME_MAX = 100 << 20
+
+
+class Fault(Exception):
+    """A promise that was not kept."""
+
+
+SCENARIOS = []
+
+
+def scenario(function):
+    SCENARIOS.append(function)
+    return function
+
+
+def demand(condition, text):
+    if not condition:
+        raise Fault(text)
+
+
+def eventually(condition, text, limit_s=10):
+    end = time.monotonic() + limit_s
+    while not condition():
+        demand(time.monotonic() < end, text)
+        time.sleep(0.02)
+
+
+class Client:
+    """Produces and fetches one record at a time."""
+
+    def __init__(self, broker, topic=TOPIC):
+        self.conversation, self.topic = judge.Conversation(broker.address), topic
+
+    def produce(self, size=100, acks=-1):
+        """(error code, base offset)"""
+        blob = records.batch(records.records([os.urandom(size)]))
+        self.conversation.say([encoded.produce(blob, topic=self.topic, acks=acks)])
+        frame = self.conversation.answer()
+        demand(frame is not None, "the connection of a producer was closed")
+        row = tables.decode_response("Produce", 9, frame)[1]["Responses"][0]["PartitionResponses"][0]
+        return row["ErrorCode"], row["BaseOffset"]
+
+    def fetch(self, offset):
+        """How many bytes of records there are."""
+        self.conversation.say([encoded.fetch(topic=self.topic, offset=offset, MinBytes=1, MaxWaitMs=2000)])
+        frame = self.conversation.answer()
+        demand(frame is not None, "the connection of a consumer was closed")
+        row = tables.decode_response("Fetch", 12, frame)[1]["Responses"][0]["Partitions"][0]
+        demand(row["ErrorCode"] == 0, f"Fetch gave error {row['ErrorCode']}")
+        return len(row["Records"] or b"")
+
+
+def prepare(broker, **settings):
+    with wire.Connection(broker.address) as connection:
+        connection.create_topics({TOPIC: 1}, settings)
+
+    def answers():
+        client = Client(broker)
+        try:
+            return client.produce()[0] == 0
+        finally:
+            client.conversation.close()
+
+    eventually(answers, "the topic takes no records")
+
+
+def errors_of(broker):
+    text = broker.log_path.read_text(errors="replace")
+    return [line for line in text.splitlines() if " ERROR " in line or "Sanitizer" in line or "assert" in line.lower()]
+
+
+def quiet(broker):
+    demand(broker.process.running(), f"the broker is gone: {broker.process.log_tail(1500)}")
+    demand(not errors_of(broker), f"the log says {errors_of(broker)[:2]}")
+
+
+def memory_mib(broker):
+    for line in pathlib.Path(f"/proc/{broker.pid()}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def cpu_s(broker):
+    fields = pathlib.Path(f"/proc/{broker.pid()}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# ---- disk
+
+
+def full_disk(reserve_bytes):
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-full-"))
+    try:
+        with disks.Disk(directory, 96) as disk:
+            settings = {"log.dirs": disk.path / "data", "tailrace.disk.reserve.bytes": reserve_bytes}
+            with brokers.Tailrace(settings) as broker:
+                broker.start()
+                prepare(broker, **{"segment.bytes": str(4 << 20)})
+                fill_and_free(broker, disk)
+                demand(broker.stop() == 0, "the stop after a full disk was not clean")
+                words = [brokers.tailrace_binary(), "log", "verify", disk.path / "data"]
+                done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=60)
+                demand(done.returncode == 0, f"log verify after a full disk: {done.stdout[-500:]}{done.stderr[-500:]}")
+                broker.start()
+                demand(Client(broker).produce()[0] == 0, "no records are taken after the restart")
+                broker.stop()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def fill_and_free(broker, disk):
+    client = Client(broker)
+    filler, code, last = disk.path / "filler", 0, 0
+    free = shutil.disk_usage(disk.path).free
+    with open(filler, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(free - (12 << 20), 1))
+    for _ in range(400):
+        code, offset = client.produce(200_000)
+        if code:
+            break
+        last = offset
+    demand(code == STORAGE_ERROR, f"producing to a full disk gave error {code}, KAFKA_STORAGE_ERROR was promised")
+    demand(client.produce(200_000)[0] == STORAGE_ERROR, "a second record was taken although the disk is full")
+    demand(client.fetch(last) > 200_000, "what was taken cannot be read while the disk is full")
+    with wire.Connection(broker.address) as connection:
+        demand(connection.offsets([(TOPIC, 0)])[TOPIC, 0] == last + 1, "the end is not after the last record taken")
+    filler.unlink()
+    eventually(lambda: client.produce()[0] == 0, "no record is taken although there is space again", limit_s=15)
+    demand(client.produce()[1] > last, "an offset was given twice")
+    demand(broker.process.running(), f"the broker is gone: {broker.process.log_tail(1500)}")
+
+
+@scenario
+def a_disk_below_its_reserve():
+    full_disk(16 << 20)
+
+
+@scenario
+def a_disk_that_is_full_to_the_last_byte():
+    full_disk(0)
+
+
+# ---- descriptors and connections
+
+
+@scenario
+def no_descriptors_left():
+    with brokers.Tailrace() as broker:
+        broker.start()
+        prepare(broker)
+        client = Client(broker)
+        resource.prlimit(broker.pid(), resource.RLIMIT_NOFILE, (100, 100))
+        host, port = broker.address.split(":")
+        crowd = [socket.socket() for _ in range(200)]
+        for one in crowd:  # those beyond the backlog do not connect, and nobody waits for them
+            one.setblocking(False)
+            one.connect_ex((host, int(port)))
+        time.sleep(0.5)
+        before_s = cpu_s(broker)
+        for _ in range(5):
+            demand(client.produce()[0] == 0, "a client that was there already is not served any more")
+        time.sleep(1)
+        demand(cpu_s(broker) - before_s < 0.5, f"the broker spins: {cpu_s(broker) - before_s:.2f} s of CPU in a second")
+        for one in crowd:
+            one.close()
+        eventually(lambda: newcomer_is_served(broker), "no new client is served after the crowd has left")
+        quiet(broker)
+        demand(broker.stop() == 0, "the stop was not clean")
+
+
+def newcomer_is_served(broker):
+    try:
+        with wire.Connection(broker.address, timeout_s=2) as connection:
+            connection.api_versions()
+        return True
+    except OSError:
+        return False
+
+
+@scenario
+def a_flood_of_connections():
+    with brokers.Tailrace() as broker:
+        broker.start()
+        prepare(broker)
+        client = Client(broker)
+        client.produce()
+        before_mib = memory_mib(broker)
+        host, port = broker.address.split(":")
+        slowest_s = 0.0
+        for number in range(3000):
+            one = socket.create_connection((host, int(port)), timeout=5)
+            if number % 2:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            one.close()
+            if number % 100 == 0:
+                began = time.monotonic()
+                demand(client.produce()[0] == 0, "a record was refused during the flood")
+                slowest_s = max(slowest_s, time.monotonic() - began)
+        demand(slowest_s < 0.5, f"a record took {slowest_s:.2f} s during the flood")
+        eventually(lambda: memory_mib(broker) - before_mib < 4, "memory stays high after the flood")
+        quiet(broker)
+
+
+# ---- clients that hold what they were given
+
+
+@scenario
+def frames_that_never_come():
+    """Clients declare the longest frame and stay silent: others go on at once, and big frames after a while."""
+    with brokers.Tailrace() as broker:
+        broker.start()
+        prepare(broker, **{"max.message.bytes": str(8 << 20)})
+        before_mib = memory_mib(broker)
+        silent = [judge.Conversation(broker.address) for _ in range(40)]
+        for one in silent:
+            one.say([struct.pack(">i", FRAME_MAX) + b"\0\0\0\x09" + bytes(1000)])
+        time.sleep(0.3)
+        for _ in range(4):
+            client = Client(broker)
+            for size, limit_s in ((1000, 1), (1 << 20, 1), (6 << 20, 20)):
+                client.conversation.socket.settimeout(limit_s)
+                try:
+                    demand(client.produce(size)[0] == 0, "a record was refused")
+                except TimeoutError:
+                    raise Fault(f"{size} bytes wait over {limit_s} s behind frames that never come") from None
+        demand(memory_mib(broker) - before_mib < 40, f"memory grew by {memory_mib(broker) - before_mib:.0f} MiB")
+        quiet(broker)
+
+
+@scenario
+def consumers_that_do_not_read():
+    with brokers.Tailrace() as broker:
+        broker.start()
+        prepare(broker)
+        client = Client(broker)
+        for _ in range(60):
+            client.produce(500_000)
+        before_mib = memory_mib(broker)
+        stuck = []
+        for _ in range(30):
+            one = judge.Conversation(broker.address)
+            one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.say([encoded.fetch(offset=0, MaxBytes=50 << 20, PartitionMaxBytes=50 << 20) * 64])
+            stuck.append(one)
+        slowest_s = 0.0
+        for _ in range(50):
+            began = time.monotonic()
+            demand(client.produce()[0] == 0, "a record was refused")
+            slowest_s = max(slowest_s, time.monotonic() - began)
+        demand(slowest_s < 0.5, f"a record took {slowest_s:.2f} s beside stuck consumers")
+        demand(memory_mib(broker) - before_mib < 8, f"memory grew by {memory_mib(broker) - before_mib:.0f} MiB")
+        for one in stuck:
+            one.close()
+        quiet(broker)
+        demand(broker.stop() == 0, "the stop was not clean")
+
+
+@scenario
+def idle_and_half_received_connections_end():
+    with brokers.Tailrace({"connections.max.idle.ms": "700"}) as broker:
+        broker.start()
+        idle, half = judge.Conversation(broker.address), judge.Conversation(broker.address)
+        idle.say([encoded.raw(18, 0, b"")])
+        demand(idle.answer() is not None, "no answer")
+        half.say([struct.pack(">i", 5000) + b"\0\x12\0\0"])
+        for what, one in (("an idle connection", idle), ("a half-received frame", half)):
+            try:
+                demand(one.answer() is None, f"{what} was answered")
+            except TimeoutError:
+                raise Fault(f"{what} is not closed after connections.max.idle.ms") from None
+        quiet(broker)
+
+
+# ---- signals
+
+
+def stop_under_load(broker, signals):
+    load = [Client(broker) for _ in range(4)]
+    for client in load:
+        client.conversation.say([encoded.produce(encoded.good_batch(1000)) for _ in range(200)])
+    parked = judge.Conversation(broker.address)
+    parked.say([encoded.fetch(offset=10**6 * 0, MinBytes=2**31 - 1, MaxWaitMs=2**31 - 1)])
+    for _ in range(signals):
+        broker.process.child.send_signal(signal.SIGTERM)
+        time.sleep(0.01)
+    began = time.monotonic()
+    try:
+        status = broker.process.child.wait(10)
+    except subprocess.TimeoutExpired:
+        raise Fault("still running 10 s after SIGTERM") from None
+    return status, time.monotonic() - began
+
+
+@scenario
+def sigterm_under_load():
+    with brokers.Tailrace() as broker:
+        for _ in range(5):
+            broker.start()
+            if not (broker.data / f"{TOPIC}-0").exists():
+                prepare(broker)
+            status, took_s = stop_under_load(broker, 1)
+            demand(status == 0, f"exit status {status} after SIGTERM: {broker.process.log_tail(600)}")
+            demand(took_s < 5, f"the stop took {took_s:.1f} s")
+            demand((broker.data / ".kafka_cleanshutdown").exists(), "no clean-shutdown marker")
+            demand(not errors_of(broker), f"the log says {errors_of(broker)[:2]}")
+
+
+@scenario
+def sigterm_twice():
+    with brokers.Tailrace() as broker:
+        broker.start()
+        prepare(broker)
+        _, took_s = stop_under_load(broker, 2)
+        demand(took_s < 2, f"the second SIGTERM did not end it at once ({took_s:.1f} s)")
+        broker.start()
+        demand(Client(broker).produce()[0] == 0, "no record is taken after that")
+
+
+@scenario
+def sigterm_during_the_start():
+    with brokers.Tailrace() as broker:
+        broker.start()
+        with wire.Connection(broker.address) as connection:
+            connection.create_topics({TOPIC: 40})
+        for partition in range(40):
+            conversation = judge.Conversation(broker.address)
+            conversation.say([encoded.produce(encoded.good_batch(50_000), partition=partition)])
+            conversation.answer()
+            conversation.close()
+        for number in range(25):
+            broker.kill() if number % 2 else broker.stop()
+            broker.start(wait=False)
+            time.sleep(number * 0.004)
+            broker.process.child.send_signal(signal.SIGTERM)
+            try:
+                status = broker.process.child.wait(10)
+            except subprocess.TimeoutExpired:
+                raise Fault(f"still running 10 s after SIGTERM {number * 4} ms after the start") from None
+            early = status == -signal.SIGTERM and number < 5  # before the handler is there
+            demand(status == 0 or early, f"status {status}, {number * 4} ms after the start: {broker.process.log_tail(500)}")
+        broker.start()
+        demand(Client(broker).produce()[0] == 0, "no record is taken after all that")
+        broker.stop()
+        demand(not errors_of(broker), f"the log says {errors_of(broker)[:2]}")
+
+
+# ---- starts that must fail, with a reason
+
+WRONG = {
+    "a value that is no number": ({"num.partitions": "many"}, ["num.partitions", "many"]),
+    "a listener that is none": ({"listeners": "here"}, ["listeners", "here"]),
+    "a directory that cannot be made": ({"log.dirs": "/proc/none/data"}, ["/proc/none/data"]),
+    "a negative size": ({"log.segment.bytes": "-1"}, ["log.segment.bytes", "-1"]),
+}
+
+
+@scenario
+def starts_that_must_fail():
+    for what, (properties, words) in WRONG.items():
+        must_not_start(what, properties, words)
+    with brokers.Tailrace() as one:
+        one.start()
+        must_not_start("a directory that another broker uses", {"log.dirs": one.data}, [str(one.data)])
+        must_not_start("a port that another broker has", {"listeners": f"PLAINTEXT://{one.address}"}, ["in use"])
+        quiet(one)
+
+
+def must_not_start(what, properties, words):
+    with brokers.Tailrace(properties) as broker:
+        broker.start(wait=False)
+        try:
+            status = broker.process.child.wait(10)
+        except subprocess.TimeoutExpired:
+            raise Fault(f"{what}: the broker runs") from None
+        text = broker.process.log_tail()
+        demand(status == 1, f"{what}: exit status {status}: {text}")
+        for word in words:
+            demand(word in text, f"{what}: the message does not name {word}: {text}")
+
+
+def run(only):
+    failed = 0
+    for function in SCENARIOS:
+        name = function.__name__.replace("_", " ")
+        if only not in name:
+            continue
+        began = time.monotonic()
+        try:
+            function()
+            print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
+        except (Fault, brokers.BrokerError, disks.DiskError, OSError, ValueError, IndexError) as problem:
+            failed += 1
+            print(f"FAILED {name}: {type(problem).__name__}: {problem}", flush=True)
+    return 1 if failed else 0
