@@ -95,8 +95,8 @@ static void row_into_share(struct fetch *f, struct fetch_row *row, const struct 
         .topic_id = topic->id,
         .index = row->asked->partition,
         .offset = row->asked->fetch_offset,
-        .max_bytes = row->asked->partition_max_bytes,
-        .current_leader_epoch = row->asked->current_leader_epoch,
+        .max_bytes = (int32_t)min_i64(row->asked->partition_max_bytes, f->max_bytes),
+        .current_leader_epoch = (int32_t)max_i64(row->asked->current_leader_epoch, -1), // negative: not checked
         .last_fetched_epoch = row->asked->last_fetched_epoch,
     };
     row->part = part;
@@ -182,8 +182,8 @@ static flow_next fetch_step_plan(struct flow *flow) {
     f->use = fetch_session_begin(&flow->core->api->fetch_sessions, &f->request, f->call->version, sessions_max);
     if (f->use.error != KAFKA_ERROR_NONE) return FLOW_GOTO(fetch, respond);
     if (!(f->use.session ? rows_from_session(f) : rows_from_request(f))) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
-    rows_route(f, image);
     f->max_bytes = min_i64(f->request.max_bytes, config_i64(image->config, CONFIG_FETCH_MAX_BYTES));
+    rows_route(f, image);
     f->min_bytes = (uint64_t)max_i64(min_i64(f->request.min_bytes, f->max_bytes), 0);
     f->deadline_ns = os_now_ns(flow->core->os) + (uint64_t)max_i64(f->request.max_wait_ms, 0) * 1000000;
     for (int core = 0; core < CORES_MAX; core++) {
@@ -274,9 +274,10 @@ static void answer_part(const struct fetch *f, struct fetch_part *part, struct f
         answer->current_leader = (struct fetch_response_current_leader){part->leader, part->leader_epoch};
         *moved |= part->leader >= 0;
     }
-    // The first partition that has data may pass the limit; later ones that do not fit are empty (trap 25).
+    // The first partition that has data may pass both limits with its first batch; later ones that do not fit are
+    // empty (trap 25).
     if (part->error != KAFKA_ERROR_NONE || part->read.size_bytes == 0) return;
-    if (!*first && (int64_t)part->read.size_bytes > *room) return;
+    if (!*first && (int64_t)part->read.size_bytes > min_i64(*room, part->max_bytes)) return;
     *first = false;
     *room -= part->read.size_bytes;
     answer->records = (struct bytes){(const uint8_t *)part,

@@ -140,7 +140,8 @@ static void row_validate(struct produce *p, struct produce_row *row, const struc
 }
 
 static bool has_transactional_batch(const struct produce_row *row) {
-    return row->error == KAFKA_ERROR_NONE && batch_is_transactional(&row->check.batch);
+    return row->error == KAFKA_ERROR_NONE && row->check.batch.bytes.size > 0 &&
+           batch_is_transactional(&row->check.batch);
 }
 
 static flow_next produce_step_validate(struct flow *flow) {

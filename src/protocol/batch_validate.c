@@ -74,6 +74,8 @@ static bool check_blob(struct bytes records, const struct append_rules *rules, s
     if (status == BATCH_CORRUPT)
         return refuse_before_log(check, KAFKA_ERROR_CORRUPT_MESSAGE, "impossible batch length or magic");
     if (status != BATCH_OK && status != BATCH_OLD_FORMAT) {
+        check->batch = (struct batch){0};
+        if (rules->produce_version < 3 && records.data) return true; // asked of 3.9.1: nothing to do is no error
         return refuse_before_log(check, KAFKA_ERROR_INVALID_RECORD, "no whole record batch");
     }
     if (rules->produce_version < 3) return true;
@@ -168,7 +170,7 @@ static void take_batch(const struct append_rules *rules, struct append_check *ch
 void append_validate(struct bytes records, const struct append_rules *rules, struct arena *arena,
                      struct append_check *check) {
     *check = (struct append_check){.error = KAFKA_ERROR_NONE, .max_timestamp = -1};
-    if (!check_blob(records, rules, check)) return;
+    if (!check_blob(records, rules, check) || check->batch.bytes.size == 0) return;
     if (check->batch.bytes.data[BATCH_MAGIC] < 2) {
         if (!legacy_convert(records, rules, arena, check)) return;
     } else if (!check_header(&check->batch, rules, check) || !check_alone(records, check) ||

@@ -45,6 +45,6 @@ struct append_check {
 
 // `records` is what a Produce request has for one partition; the header of the batch in it is changed in place. Record
 // errors and converted batches go to the arena; when that is used up, RECORD_LIST_TOO_LARGE. Versions 0 to 2 may bring
-// magic 0 and 1.
+// magic 0 and 1, and no whole batch at all (but not null): no error, and batch.bytes is empty.
 void append_validate(struct bytes records, const struct append_rules *rules, struct arena *arena,
                      struct append_check *check);

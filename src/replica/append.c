@@ -115,7 +115,7 @@ static flow_next append_step_written(struct flow *flow) {
     if (!a->write.done) return FLOW_WAIT;
     struct partition *p = a->partition;
     a->error = a->write.error;
-    a->log_start_offset = log_start_offset(p->log);
+    a->log_start_offset = a->error == KAFKA_ERROR_RECORD_LIST_TOO_LARGE ? -1 : log_start_offset(p->log); // trap 67
     if (a->error != KAFKA_ERROR_NONE) return FLOW_GOTO(append, reply);
     a->base_offset = a->write.base_offset;
     a->end_offset = a->write.end_offset;
