@@ -199,6 +199,29 @@ Test(inspect, small_files) {
     }
 }
 
+// DeleteRecords moved the start of the log to an offset in the middle of a batch, of an epoch and of a segment.
+Test(inspect, epochs_begin_where_the_log_begins) {
+    static const struct {
+        const char *epochs, *log_start;
+        bool is_open;
+        int damages;
+    } cases[] = {
+        {"0\n3\n0 5\n1 40\n2 80\n", "0\n1\nt 0 5\n", false, 0}, {"0\n2\n1 45\n2 80\n", "0\n1\nt 0 45\n", false, 0},
+        {"0\n3\n0 5\n1 40\n2 80\n", "0\n0\n", false, 1}, // no record was deleted
+        {"0\n3\n0 5\n1 40\n2 80\n", "0\n0\n", true, 0},  // or its checkpoint was not written yet
+        {"0\n2\n1 45\n2 85\n", "0\n1\nt 0 45\n", false, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct replica r;
+        two_segments(&r, !cases[i].is_open);
+        fixture_write_text(&r.f, "t-0/leader-epoch-checkpoint", cases[i].epochs);
+        fixture_write_text(&r.f, "log-start-offset-checkpoint", cases[i].log_start);
+        struct found found = verify(&r, NULL);
+        cr_assert_eq(found.damages, cases[i].damages, "%zu: %s", i, found.all);
+        replica_close(&r);
+    }
+}
+
 Test(inspect, segments) {
     struct replica r;
     two_segments(&r, false);
