@@ -384,8 +384,10 @@ static void on_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t error, rd_kafka
         }
         return;
     }
-    if (!rd_kafka_assignment_lost(client)) commit_position(client);
+    // At the end everything is committed already (leave_group).
+    if (!stop_asked && !rd_kafka_assignment_lost(client)) commit_position(client);
     print_event("revoked", list);
+    if (protocol == NULL) return;
     if (cooperative) {
         rd_kafka_error_destroy(rd_kafka_incremental_unassign(client, list));
     } else {
@@ -418,6 +420,25 @@ static void member_loop(rd_kafka_t *client) {
     }
 }
 
+// Leaves the group while polling, so that nothing is assigned any more when the client is closed: a callback in
+// rd_kafka_consumer_close() of librdkafka 2.0 may find the group gone, and its call about the assignment then waits for
+// ever.
+static void leave_group(rd_kafka_t *client) {
+    enum { TRIES = 100, TRY_MS = 50 };
+    rd_kafka_resp_err_t error = rd_kafka_unsubscribe(client);
+    if (error != 0) die("unsubscribe", rd_kafka_err2str(error));
+    for (int i = 0; i < TRIES; i++) {
+        rd_kafka_topic_partition_list_t *list = NULL;
+        error = rd_kafka_assignment(client, &list);
+        if (error != 0) die("assignment", rd_kafka_err2str(error));
+        bool is_empty = list->cnt == 0;
+        rd_kafka_topic_partition_list_destroy(list);
+        if (is_empty) return;
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(client, TRY_MS);
+        if (message != NULL) rd_kafka_message_destroy(message); // not committed: it comes again to somebody
+    }
+}
+
 static void member(const struct options *options) {
     signal(SIGTERM, on_sigterm);
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -440,6 +461,7 @@ static void member(const struct options *options) {
     if (error != 0) die("subscribe", rd_kafka_err2str(error));
     member_loop(client);
     commit_position(client);
+    leave_group(client);
     error = rd_kafka_consumer_close(client);
     if (error != 0) die("close", rd_kafka_err2str(error));
     printf("{\"e\":\"left\",\"at\":%" PRId64 "}\n", wall_ns());
