@@ -172,8 +172,9 @@ void partition_set_role(struct partition *p, int32_t leader, int32_t leader_epoc
 
 void partition_update_watermark(struct partition *p) {
     if (!p->log || p->leader != p->replicas->broker_id || p->isr_count == 0) return;
-    // The leader's own end; the ends of followers come with their fetches, once there are any.
-    ASSERT(p->isr_count == 1 && p->isr[0] == p->replicas->broker_id);
+    // The leader's own end. Followers' ends come with their fetches, once there can be any: until then a partition
+    // whose stored ISR names others cannot move.
+    if (p->isr_count != 1 || p->isr[0] != p->replicas->broker_id) return;
     struct replica_end own = {p->replicas->broker_id, p->durable ? log_flushed_end(p->log) : log_end_offset(p->log)};
     int64_t present = log_high_watermark(p->log), next = watermark_of(present, &own, 1);
     ASSERT(next <= log_end_offset(p->log));
