@@ -50,7 +50,6 @@ static bool answer_setting(struct describe *d, const struct config_description *
         .name = from->name,
         .value = from->value,
         .read_only = from->is_read_only,
-        .is_default = d->call->version == 0 && from->source == CONFIG_SOURCE_DEFAULT,
         .config_source = (int8_t)from->source,
         .is_sensitive = from->is_sensitive,
         .config_type = (int8_t)from->type,

@@ -24,6 +24,7 @@ FLOW_DEFINE_COUNTED(fetch, FETCH_STEPS, FLOW_STATS_FETCH)
 enum {
     FRAME_LENGTH_BYTES = 4,
     FETCH_VERSION_OF_FORMAT_2 = 4,
+    FETCH_VERSION_OF_ZSTD = 10,
     FETCH_VERSION_OF_TOPIC_IDS = 13,
     FETCH_VERSION_OF_LEADERS = 16
 };
@@ -83,6 +84,9 @@ static int16_t row_refusal(const struct fetch *f, const struct fetch_row *row, c
         return was_known ? KAFKA_ERROR_INCONSISTENT_TOPIC_ID : KAFKA_ERROR_UNKNOWN_TOPIC_ID;
     }
     if (!partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+    // Readers before v10 do not know zstd: refused where the topic is always written so.
+    if (f->call->version < FETCH_VERSION_OF_ZSTD && topic->config.compression == TOPIC_COMPRESSION_ZSTD)
+        return KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE;
     if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
     return KAFKA_ERROR_NONE;
@@ -246,7 +250,8 @@ static int16_t error_in_version(int16_t error, int16_t version) {
 static void answer_refused(const struct fetch *f, const struct fetch_row *row,
                            struct fetch_response_partition *answer) {
     answer->error_code = error_in_version(row->error, f->call->version);
-    bool old_format = row->error == KAFKA_ERROR_UNSUPPORTED_VERSION;
+    bool old_format =
+        row->error == KAFKA_ERROR_UNSUPPORTED_VERSION || row->error == KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE;
     answer->records = old_format ? (struct bytes){NULL, 0} : (struct bytes){(const uint8_t *)"", 0};
     static struct fetch_response_aborted_transaction *const none = NULL;
     answer->aborted_transactions = none;

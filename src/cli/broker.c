@@ -57,13 +57,16 @@ static const struct config *configuration(struct arena *a, const struct request 
     struct config_report report;
     config_report_init(&report, a, options.file_name);
     const struct config *config = config_parse(a, text, &options, &report);
-    config_print_problems(&report);
     if (config && !config->is_standalone) {
-        fprintf(stderr, "tailrace broker: clusters are not built yet: zookeeper.connect is set and tailrace.mode is "
-                        "not standalone; "
-                        "start with --standalone\n");
+        const struct config_setting *zookeeper = &config->settings[CONFIG_ZOOKEEPER_CONNECT];
+        fprintf(stderr,
+                "%s:%d: zookeeper.connect is set, so this broker would be one of a cluster, and clusters are not built "
+                "yet; "
+                "start it with --standalone (or tailrace.mode=standalone) to run it alone\n",
+                r->file ? r->file : "command line", zookeeper->line);
         return NULL;
     }
+    config_print_problems(&report);
     return config;
 }
 
