@@ -17,8 +17,12 @@
     STEP(start, bind)                                                                                                  \
     STEP(start, bound)                                                                                                 \
     STEP(start, open_dir)                                                                                              \
-    STEP(start, opened) STEP(start, ids) STEP(start, open_store) STEP(start, store) STEP(start, controller)            \
-        STEP(start, meta) STEP(start, meta_written) STEP(start, accept) STEP(start, accepting) STEP(start, release)
+    STEP(start, opened)                                                                                                \
+    STEP(start, ids)                                                                                                   \
+    STEP(start, open_store)                                                                                            \
+    STEP(start, store)                                                                                                 \
+    STEP(start, controller)                                                                                            \
+    STEP(start, meta) STEP(start, meta_written) STEP(start, accept) STEP(start, accepting) STEP(start, release)
 FLOW_DEFINE(start, START_STEPS)
 
 static struct broker *self(struct flow *flow) {

@@ -2,8 +2,8 @@
 // How a broker goes down in an orderly way, on the control core:
 //
 // started (a start in progress ends first) -> listeners -> connections, groups and maintenance of every core ->
-// directory watch -> controller -> checkpointer -> logs (every core closes its partitions) -> files (checkpoints, then the clean-shutdown
-// markers) -> store -> cores.
+// directory watch -> controller -> checkpointer -> logs (every core closes its partitions) -> files (checkpoints, then
+// the clean-shutdown markers) -> store -> cores.
 //
 // A directory in which something could not be closed well gets no marker: its logs are recovered at the next start.
 #include "broker/internal.h"
@@ -15,9 +15,14 @@
 
 #define STOP_STEPS(STEP)                                                                                               \
     STEP(broker_stop, started)                                                                                         \
-    STEP(broker_stop, listeners) STEP(broker_stop, cores) STEP(broker_stop, watch) STEP(broker_stop, controller)       \
-        STEP(broker_stop, checkpointer) STEP(broker_stop, logs) STEP(broker_stop, closed) STEP(broker_stop, files)     \
-            STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
+    STEP(broker_stop, listeners)                                                                                       \
+    STEP(broker_stop, cores)                                                                                           \
+    STEP(broker_stop, watch)                                                                                           \
+    STEP(broker_stop, controller)                                                                                      \
+    STEP(broker_stop, checkpointer)                                                                                    \
+    STEP(broker_stop, logs)                                                                                            \
+    STEP(broker_stop, closed)                                                                                          \
+    STEP(broker_stop, files) STEP(broker_stop, store) STEP(broker_stop, end) STEP(broker_stop, release)
 FLOW_DEFINE(broker_stop, STOP_STEPS)
 
 static struct broker *self(struct flow *flow) {

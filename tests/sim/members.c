@@ -40,9 +40,15 @@ struct member {
     STEP(member, find)                                                                                                 \
     STEP(member, found)                                                                                                \
     STEP(member, join)                                                                                                 \
-    STEP(member, joined) STEP(member, sync) STEP(member, synced) STEP(member, ask) STEP(member, told)                  \
-        STEP(member, commit) STEP(member, committed) STEP(member, beat) STEP(member, beaten) STEP(member, leave)       \
-            STEP(member, left) STEP(member, pause) STEP(member, release)
+    STEP(member, joined)                                                                                               \
+    STEP(member, sync)                                                                                                 \
+    STEP(member, synced)                                                                                               \
+    STEP(member, ask)                                                                                                  \
+    STEP(member, told)                                                                                                 \
+    STEP(member, commit)                                                                                               \
+    STEP(member, committed)                                                                                            \
+    STEP(member, beat)                                                                                                 \
+    STEP(member, beaten) STEP(member, leave) STEP(member, left) STEP(member, pause) STEP(member, release)
 FLOW_DEFINE(member, MEMBER_STEPS)
 
 static void *member_call(struct member *member, int16_t key, int16_t low, int16_t high) {
