@@ -2,8 +2,8 @@
 // ListOffsets: offsets by time, or of the ends of a log (trap 28).
 //
 // -1 latest and -2 earliest in every version, -3 (largest timestamp) from v7, -4 from v8, -5 from v9; other negative
-// times are UNSUPPORTED_VERSION on the partition. A partition that is named twice: INVALID_REQUEST on both rows. v0
-// answers a list of offsets.
+// times are UNSUPPORTED_VERSION on the partition. A partition that is named twice: INVALID_REQUEST on both rows (not in
+// v0). v0 answers a list of offsets.
 #include "protocol/messages/list_offsets.h"
 #include "api/facts.h"
 #include "api/handlers.h"
@@ -93,7 +93,7 @@ static void ask(struct list_offsets_call *l, int32_t topic_index, int32_t partit
         .time_ms = asked->timestamp,
         .read_committed = l->request->isolation_level == 1,
     };
-    if (l->row_count <= REPEATS_SOUGHT_MAX && is_repeated(l, topic_index, partition_index)) {
+    if (l->call->version > 0 && l->row_count <= REPEATS_SOUGHT_MAX && is_repeated(l, topic_index, partition_index)) {
         call->error = KAFKA_ERROR_INVALID_REQUEST;
     } else if (!time_is_known(asked->timestamp, l->call->version)) {
         call->error = KAFKA_ERROR_UNSUPPORTED_VERSION;

@@ -15,14 +15,23 @@ void net_init(struct net *net, struct core *core, const struct net_handler *hand
     pressure_init(net);
 }
 
-// A connection is closed as idle only when nothing is in flight (trap 45). A half-received frame is nothing, but one
-// that waits for the budget is not its client's fault.
+// A connection is closed as idle only when nothing is in flight (trap 45), or when an answer has not moved for that
+// time. A half-received frame is nothing, but one that waits for the budget is not its client's fault.
 static void connection_idle(struct timer *timer) {
     struct connection *c = container_of(timer, struct connection, idle_timer);
     struct core *core = c->net->core;
+    bool is_sending = c->send.op.in_flight;
+    if (is_sending && c->send.sent_bytes != c->sent_seen) {
+        c->sent_seen = c->send.sent_bytes;
+        c->active_ms = core_now_ms(core);
+    }
     uint64_t idle_ms = core_now_ms(core) - c->active_ms, idle_ms_max = c->net->limits.idle_ms_max;
     if (idle_ms >= idle_ms_max && c->request_count == 0 && (!c->claim.flow || c->claim.granted)) {
         connection_close(c, NULL);
+        return;
+    }
+    if (is_sending && idle_ms >= idle_ms_max) {
+        connection_close(c, "the client does not read its answer");
         return;
     }
     core_timer_set(core, timer, idle_ms >= idle_ms_max ? idle_ms_max : idle_ms_max - idle_ms);

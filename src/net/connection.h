@@ -17,6 +17,7 @@ struct connection {
     bool told; // the reason has been logged
     struct timer idle_timer;
     uint64_t active_ms; // of the last byte or answer
+    int64_t sent_seen;  // of the send in flight, when the idle timer last looked
 
     // reader.c
     struct flow reader;

@@ -186,11 +186,11 @@ struct os_send {
                      // errno; -EIO: a file was shorter than its slice
     const struct os_slice *slices;
     size_t count;
+    int64_t sent_bytes; // so far: one that does not move belongs to a peer that does not read
     // private to the implementation
     int socket;
-    size_t index;       // the slice being sent
-    size_t done_bytes;  // of that slice
-    int64_t sent_bytes; // of all
+    size_t index;      // the slice being sent
+    size_t done_bytes; // of that slice
 };
 // [core] One send in flight a socket. The slices, their memory and files stay
 // until it is done.

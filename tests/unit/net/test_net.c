@@ -33,6 +33,7 @@ struct world {
     struct tick ticks[2];
     struct request *parked[8];
     int parked_count, handled;
+    bool clients_read_little; // they have small buffers
 };
 static struct world *world_of(struct core *core) {
     return container_of(core->net, struct world, net);
@@ -89,7 +90,8 @@ static void world_begin(struct world *w) {
 }
 
 static int client_connect(struct world *w) {
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fd = socket(AF_INET, SOCK_STREAM, 0), small = 4096;
+    if (w->clients_read_little) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(w->address.port)};
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
     cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
@@ -237,5 +239,28 @@ Test(net, drops_the_answer_of_a_client_that_left) {
     echo(w.parked[0]);
     for (int turn = 0; turn < TURNS_MAX && w.net.connection_count > 0; turn++)
         world_turn(&w);
+    world_end(&w);
+}
+
+Test(net, closes_on_a_client_that_does_not_read_but_not_on_a_slow_one) {
+    struct world w;
+    world_begin(&w);
+    w.net.limits.idle_ms_max = 150;
+    w.clients_read_little = true;
+    enum { LARGE = 1 << 20 };
+    static char out[4 + LARGE], in[4 + LARGE];
+    store_be32(out, LARGE);
+    out[5] = KEY_SLOW;
+    out[6] = 'x';
+    int slow = client_connect(&w);
+    client_send(&w, slow, out, sizeof out);
+    cr_assert_eq(client_receive(&w, slow, in, sizeof out), sizeof out); // takes its time, but moves
+    int stuck = client_connect(&w);
+    client_send(&w, stuck, out, sizeof out);
+    for (int turn = 0; turn < TURNS_MAX && w.net.connection_count > 0; turn++)
+        world_turn(&w);
+    cr_assert_eq(w.net.connection_count, 0);
+    close(slow);
+    close(stuck);
     world_end(&w);
 }
