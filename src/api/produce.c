@@ -16,6 +16,7 @@
 #include "protocol/message.h"
 #include "protocol/produce_codec.h"
 #include "replica/append.h"
+#include <stdlib.h>
 
 #define PRODUCE_STEPS(STEP)                                                                                            \
     STEP(produce, validate) STEP(produce, route) STEP(produce, gather) STEP(produce, respond) STEP(produce, release)
@@ -85,17 +86,28 @@ static bool rows_make(struct produce *p) {
     return true;
 }
 
-// Quadratic in the partitions of one topic name only when clients repeat themselves; bounded by comparing within the
-// frame's rows once.
-static void rows_supersede(struct produce *p) {
-    enum { COMPARED_MAX = 4096 };
-    if (p->row_count < 2 || p->row_count > COMPARED_MAX) return;
+// By topic, partition, then place in the request.
+static int row_order(const void *a, const void *b) {
+    const struct produce_row *x = *(struct produce_row *const *)a, *y = *(struct produce_row *const *)b;
+    int order = str_compare(x->topic, y->topic);
+    if (order == 0) order = (x->index > y->index) - (x->index < y->index);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+// False: out of memory.
+static bool rows_supersede(struct produce *p) {
+    if (p->row_count < 2) return true;
+    struct produce_row **sorted =
+        arena_alloc_array(&p->call->request->arena, p->row_count, sizeof(struct produce_row *));
+    if (!sorted) return false;
+    for (size_t i = 0; i < p->row_count; i++)
+        sorted[i] = &p->rows[i];
+    qsort(sorted, p->row_count, sizeof(struct produce_row *), row_order);
     for (size_t i = 0; i + 1 < p->row_count; i++) {
-        for (size_t j = i + 1; j < p->row_count && !p->rows[i].superseded; j++) {
-            p->rows[i].superseded =
-                p->rows[i].index == p->rows[j].index && str_equal(p->rows[i].topic, p->rows[j].topic);
-        }
+        sorted[i]->superseded =
+            sorted[i]->index == sorted[i + 1]->index && str_equal(sorted[i]->topic, sorted[i + 1]->topic);
     }
+    return true;
 }
 
 // What forbids the row before its records are looked at.
@@ -146,11 +158,10 @@ static bool has_transactional_batch(const struct produce_row *row) {
 
 static flow_next produce_step_validate(struct flow *flow) {
     struct produce *p = self(flow);
-    if (!rows_make(p)) {
+    if (!rows_make(p) || !rows_supersede(p)) {
         respond_close(p->call, "request needs too much memory");
         return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     }
-    rows_supersede(p);
     const struct image *image = image_of(flow->core);
     int16_t acks = p->request->acks;
     bool transactional = false;
