@@ -59,6 +59,12 @@ def api_key(name):
     return _tables()[name + "Request"]["apiKey"]
 
 
+def versions(name):
+    """range(0, 10) for JoinGroup."""
+    low, _, high = _tables()[name + "Request"]["validVersions"].partition("-")
+    return range(int(low), int(high or low) + 1)
+
+
 def is_flexible(name, version):
     return spans(_tables()[name]["flexibleVersions"], version)
 
