@@ -17,6 +17,8 @@ LINES = [
     ("latency", "p99", "2,000 records/s, flush before ack: p99", "ms", 2, ("Kafka 3.9.1", 0.5)),
     ("latency", "p99.9", "2,000 records/s, flush before ack: p99.9", "ms", 2, None),
     ("latency", "cpu_percent", "2,000 records/s, flush before ack: broker CPU", "% of a core", 1, None),
+    ("latency", "requests_per_s", "2,000 records/s, flush before ack: requests that the client made of them", "1/s", 0, None),
+    ("latency", "cpu_us_per_request", "2,000 records/s, flush before ack: broker CPU per request", "us", 0, None),
     ("start", "start_ms", "start to first acknowledged record", "ms", 0, ("limit", 200)),
     ("start", "idle_rss_mb", "idle, memory (RSS)", "MB", 0, ("limit", 30)),
     ("start", "idle_cpu_percent", "idle, CPU", "% of a core", 2, ("limit", 0.2)),

@@ -105,7 +105,9 @@ def latency(bench, subject):
     result, cpu, others = measure_cpu(subject, lambda: run_json([bench.tailrace, "perf", "producer", *words]))
     delete_topic(subject, topic)
     found = {key: result["latency_ms"][key] for key in ("p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")}
-    return {**found, "cpu_percent": cpu / result["seconds"] * 100, "others_percent": others}
+    found["requests_per_s"] = result["requests"] / (rate * bench.latency_s + warm) * rate
+    cpu_us = cpu / result["requests"] * 1e6
+    return {**found, "cpu_percent": cpu / result["seconds"] * 100, "cpu_us_per_request": cpu_us, "others_percent": others}
 
 
 def start(bench, subject):

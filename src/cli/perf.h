@@ -42,6 +42,8 @@ struct perf_client_state {
 // Errors to standard error, statistics into the state.
 void perf_callbacks(rd_kafka_conf_t *conf, struct perf_client_state *state);
 void perf_print_metrics(struct perf_client_state *state, rd_kafka_t *client);
+// How many Produce requests the client sent so far; -1 if it does not say (wants_metrics is false, or nothing came).
+int64_t perf_produce_requests(struct perf_client_state *state, rd_kafka_t *client);
 void perf_client_state_drop(struct perf_client_state *state);
 
 // ---- perf_report.c

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/text.h"
 #include "cli/perf.h"
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,12 +59,12 @@ void perf_callbacks(rd_kafka_conf_t *conf, struct perf_client_state *state) {
     rd_kafka_conf_set(conf, "statistics.interval.ms", "500", reason, sizeof reason);
 }
 
-void perf_print_metrics(struct perf_client_state *state, rd_kafka_t *client) {
-    if (!state->wants_metrics) return;
+// Waits for one more set of statistics, which has everything that was done so far. NULL: none came within two seconds.
+static const char *next_metrics(struct perf_client_state *state, rd_kafka_t *client) {
     uint64_t end_ns = perf_now_ns() + 2000000000ULL;
     free(state->metrics);
     state->metrics = NULL;
-    while (!state->metrics && perf_now_ns() < end_ns) { // one more set, which has everything
+    while (!state->metrics && perf_now_ns() < end_ns) {
         if (rd_kafka_type(client) == RD_KAFKA_PRODUCER) {
             rd_kafka_poll(client, 100);
         } else {
@@ -71,7 +72,27 @@ void perf_print_metrics(struct perf_client_state *state, rd_kafka_t *client) {
             if (message) rd_kafka_message_destroy(message);
         }
     }
-    printf("%s\n", state->metrics ? state->metrics : "{}");
+    return state->metrics;
+}
+
+void perf_print_metrics(struct perf_client_state *state, rd_kafka_t *client) {
+    if (!state->wants_metrics) return;
+    const char *metrics = next_metrics(state, client);
+    printf("%s\n", metrics ? metrics : "{}");
+}
+
+int64_t perf_produce_requests(struct perf_client_state *state, rd_kafka_t *client) {
+    const char *metrics = state->wants_metrics ? next_metrics(state, client) : NULL;
+    json_t *root = metrics ? json_loads(metrics, 0, NULL) : NULL;
+    if (!root) return -1;
+    int64_t total = 0;
+    const char *name;
+    json_t *broker;
+    json_object_foreach(json_object_get(root, "brokers"), name, broker) {
+        total += json_integer_value(json_object_get(json_object_get(broker, "req"), "Produce"));
+    }
+    json_decref(root);
+    return total;
 }
 
 void perf_client_state_drop(struct perf_client_state *state) {

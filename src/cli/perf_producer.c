@@ -273,12 +273,18 @@ static void print_text(const struct producer *p, double seconds) {
     }
 }
 
-static void print_json(const struct producer *p, double seconds) {
+static void print_json(struct producer *p, double seconds) {
+    double cpu_seconds = (double)(perf_cpu_ns() - p->begin_cpu_ns) / 1e9;
+    int64_t requests = perf_produce_requests(&p->client_state, p->client);
     printf("{\"tool\": \"producer\", \"records\": %llu, \"failed\": %llu, \"bytes\": %llu, \"seconds\": %.6f, "
            "\"records_per_second\": %.3f, \"mb_per_second\": %.3f, \"client_cpu_seconds\": %.3f, \"open_loop\": %s, ",
            (unsigned long long)p->all->count, (unsigned long long)p->failed, (unsigned long long)p->acknowledged_bytes,
            seconds, (double)p->all->count / seconds, (double)p->acknowledged_bytes / seconds / 1e6,
-           (double)(perf_cpu_ns() - p->begin_cpu_ns) / 1e9, p->open_loop ? "true" : "false");
+           cpu_seconds, p->open_loop ? "true" : "false");
+    // What a broker has to do grows with the requests: a slow one is given fewer, larger ones.
+    if (requests > 0)
+        printf("\"requests\": %lld, \"records_per_request\": %.3f, ", (long long)requests,
+               (double)p->reports / (double)requests);
     perf_json_latency("latency_ms", p->all);
     printf("}\n");
 }
@@ -319,7 +325,7 @@ static int measure(struct producer *p, rd_kafka_topic_t *topic) {
 // Takes conf.
 static int run(struct producer *p, rd_kafka_conf_t *conf) {
     p->client_state =
-        (struct perf_client_state){.command = p->command, .wants_metrics = p->print_metrics, .context = p};
+        (struct perf_client_state){.command = p->command, .wants_metrics = p->print_metrics || p->json, .context = p};
     perf_callbacks(conf, &p->client_state);
     rd_kafka_conf_set_dr_msg_cb(conf, on_report);
     p->client = perf_client(conf, PERF_PRODUCER, p->command);
