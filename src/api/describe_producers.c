@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// DescribeProducers: the active producers of partitions (KIP-664).
+// DescribeProducers: the active producers of partitions (KIP-664). Why a topic is not served is told with a text, why a
+// partition is not without one.
 #include "protocol/messages/describe_producers.h"
 #include "api/handlers.h"
 #include "api/scatter.h"
+#include "config/topic_name.h"
 #include "metadata/publish.h"
 #include "protocol/message.h"
 #include <stdlib.h>
@@ -34,6 +36,25 @@ static bool answer_producers(struct producers_call *p, const struct partition_ca
     return true;
 }
 
+static struct str text_of(struct producers_call *p, const struct text *text) {
+    return arena_copy_str(&p->call->request->arena, (struct str){text->data, text->size});
+}
+
+// What is wrong with the topic, for each of its rows; NONE: nothing.
+static int16_t topic_error(struct producers_call *p, struct str name, struct str *message) {
+    char memory[TOPIC_NAME_PROBLEM_MAX];
+    struct text problem = TEXT_IN(memory);
+    topic_name_problem(name, &problem);
+    if (problem.size > 0) {
+        *message = text_of(p, &problem);
+        return KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
+    }
+    const struct image_topic *topic = image_topic_by_name(image_of(p->call->core), name);
+    if (topic && !topic->deleting) return KAFKA_ERROR_NONE;
+    *message = str_of("This server does not host this topic-partition."); // Kafka's words
+    return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+}
+
 static void answer(struct scatter *scatter) {
     struct producers_call *p = container_of(scatter, struct producers_call, scatter);
     struct describe_producers_response response;
@@ -47,10 +68,13 @@ static void answer(struct scatter *scatter) {
         topic->name = asked->name;
         topic->partitions = call_alloc_array(p->call, asked->partition_indexes_count, sizeof *topic->partitions);
         if (!topic->partitions) return;
+        struct str message = {NULL, 0};
+        int16_t error = topic_error(p, asked->name, &message);
         for (int32_t i = 0; i < asked->partition_indexes_count; i++, call++) {
             struct describe_producers_response_partition *row = &topic->partitions[topic->partitions_count++];
             *row = (struct describe_producers_response_partition){.partition_index = asked->partition_indexes[i],
-                                                                  .error_code = call->error};
+                                                                  .error_code = error ? error : call->error,
+                                                                  .error_message = message};
             if (!answer_producers(p, call, row)) return;
         }
     }

@@ -3,15 +3,16 @@
 //
 // -1 latest and -2 earliest in every version, -3 (largest timestamp) from v7, -4 from v8, -5 from v9; other negative
 // times are UNSUPPORTED_VERSION on the partition. A partition that is named twice: INVALID_REQUEST on both rows (not in
-// v0). v0 answers a list of offsets.
+// v0). v0 answers a list of offsets: where segments begin and the log ends.
 #include "protocol/messages/list_offsets.h"
 #include "api/facts.h"
 #include "api/handlers.h"
 #include "api/scatter.h"
 #include "metadata/publish.h"
 #include "protocol/message.h"
+#include <stdlib.h>
 
-enum { VERSION_OF_LEADER_EPOCHS = 4 };
+enum { VERSION_OF_LEADER_EPOCHS = 4, CONSUMER = -1 };
 
 struct list_offsets_call {
     struct api_call *call;
@@ -39,11 +40,9 @@ static struct list_offsets_response_partition answer_row(struct list_offsets_cal
     if (l->call->version > 0) {
         row.timestamp = call->timestamp_ms;
         row.offset = call->offset;
-    } else if (call->offset >= 0 && asked->max_num_offsets > 0) {
-        row.old_style_offsets = call_alloc(l->call, sizeof *row.old_style_offsets);
-        if (!row.old_style_offsets) return row;
-        row.old_style_offsets[0] = call->offset;
-        row.old_style_offsets_count = 1;
+    } else {
+        row.old_style_offsets = call->offsets; // the request holds it until it has been answered
+        row.old_style_offsets_count = (int32_t)call->offset_count;
     }
     return row;
 }
@@ -88,10 +87,12 @@ static void ask(struct list_offsets_call *l, int32_t topic_index, int32_t partit
     const struct list_offsets_request_topic *topic = &l->request->topics[topic_index];
     const struct list_offsets_request_partition *asked = &topic->partitions[partition_index];
     *call = (struct partition_call){
-        .kind = PARTITION_LIST_OFFSETS,
+        .kind = l->call->version > 0 ? PARTITION_LIST_OFFSETS : PARTITION_LIST_SEGMENTS,
         .current_leader_epoch = asked->current_leader_epoch,
         .time_ms = asked->timestamp,
         .read_committed = l->request->isolation_level == 1,
+        .is_replica = l->request->replica_id != CONSUMER,
+        .max_offsets = asked->max_num_offsets,
     };
     if (l->call->version > 0 && l->row_count <= REPEATS_SOUGHT_MAX && is_repeated(l, topic_index, partition_index)) {
         call->error = KAFKA_ERROR_INVALID_REQUEST;
@@ -100,6 +101,12 @@ static void ask(struct list_offsets_call *l, int32_t topic_index, int32_t partit
     } else {
         scatter_send(&l->scatter, call, image_topic_by_name(image, topic->name), asked->partition_index);
     }
+}
+
+static void calls_free(void *object) {
+    struct list_offsets_call *l = object;
+    for (int32_t i = 0; i < l->row_count; i++)
+        free(l->calls[i].offsets);
 }
 
 void handle_list_offsets(struct api_call *call) {
@@ -112,6 +119,7 @@ void handle_list_offsets(struct api_call *call) {
     }
     l->calls = call_alloc_array(call, l->row_count, sizeof *l->calls);
     if (!l->calls) return;
+    if (!arena_hold(&call->request->arena, calls_free, l)) return respond_close(call, "request needs too much memory");
     const struct image *image = image_of(call->core);
     scatter_begin(&l->scatter, call->core, answer);
     struct partition_call *next = l->calls;

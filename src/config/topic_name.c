@@ -12,6 +12,24 @@ bool topic_name_is_legal(struct str name) {
     return true;
 }
 
+void topic_name_problem(struct str name, struct text *problem) {
+    if (topic_name_is_legal(name)) return;
+    char memory[TOPIC_NAME_MAX * 4 + 64];
+    struct text escaped = TEXT_IN(memory);
+    text_add_escaped(&escaped, name);
+    text_addf(problem, "Topic name is invalid: ");
+    if (name.size == 0) {
+        text_addf(problem, "the empty string is not allowed");
+    } else if (name.size > TOPIC_NAME_MAX) {
+        text_addf(problem, "the length of '%s' is longer than the max allowed length %d", memory, TOPIC_NAME_MAX);
+    } else if (str_is(name, ".") || str_is(name, "..")) {
+        text_addf(problem, "'%s' is not allowed", memory);
+    } else {
+        text_addf(problem, "'%s' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'",
+                  memory);
+    }
+}
+
 bool topic_name_is_internal(struct str name) {
     return str_is(name, "__consumer_offsets") || str_is(name, "__transaction_state");
 }

@@ -143,22 +143,10 @@ static struct str colliding_name(struct create_topics *t, struct str name) {
 
 static int16_t check_name(struct create_topics *t, struct controller_request *request, size_t row, struct str name) {
     if (!topic_name_is_legal(name)) {
-        char memory[TOPIC_NAME_MAX * 4 + 64];
-        struct text escaped = TEXT_IN(memory);
-        text_add_escaped(&escaped, name);
-        if (name.size == 0)
-            return REFUSE(request, row, INVALID_TOPIC_EXCEPTION,
-                          "Topic name is invalid: the empty string is not allowed");
-        if (name.size > TOPIC_NAME_MAX)
-            return REFUSE(request, row, INVALID_TOPIC_EXCEPTION,
-                          "Topic name is invalid: the length of '%s' is longer than the max allowed length %d", memory,
-                          TOPIC_NAME_MAX);
-        if (str_is(name, ".") || str_is(name, ".."))
-            return REFUSE(request, row, INVALID_TOPIC_EXCEPTION, "Topic name is invalid: '%s' is not allowed", memory);
-        return REFUSE(request, row, INVALID_TOPIC_EXCEPTION,
-                      "Topic name is invalid: '%s' contains one or more characters other than ASCII alphanumerics, "
-                      "'.', '_' and '-'",
-                      memory);
+        char memory[TOPIC_NAME_PROBLEM_MAX];
+        struct text problem = TEXT_IN(memory);
+        topic_name_problem(name, &problem);
+        return REFUSE(request, row, INVALID_TOPIC_EXCEPTION, "%s", memory);
     }
     struct str other = colliding_name(t, name);
     if (!str_is_null(other))

@@ -98,7 +98,8 @@ void epochs_end_of(const struct epochs *e, int32_t epoch, int64_t log_end_offset
                    int64_t *end_offset) {
     *found_epoch = -1;
     *end_offset = -1;
-    if (epoch < 0 || epoch > epochs_latest(e)) return;
+    if (e->count == 0 || epoch == -1 || epoch > epochs_latest(e))
+        return; // others below 0 are only below all known ones
     if (epoch == epochs_latest(e)) {
         *found_epoch = epoch;
         *end_offset = log_end_offset;

@@ -204,6 +204,10 @@ size_t log_segment_index(const struct log *log, int64_t offset) {
     return low == 0 ? 0 : low - 1;
 }
 
+int64_t log_segment_base(const struct log *log, int64_t offset) {
+    return log->segments[log_segment_index(log, offset)]->base_offset;
+}
+
 int64_t log_segment_end(const struct log *log, size_t index) {
     return index + 1 < log->segment_count ? log->segments[index + 1]->base_offset : log->end_offset;
 }

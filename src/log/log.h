@@ -178,6 +178,8 @@ struct log_read {
 // log_read_release().
 bool log_read_start(struct log *log, struct log_read *read);
 void log_read_release(struct log *log, struct log_read *read);
+// Where the segment begins that has the offset, or that it would be written to.
+int64_t log_segment_base(const struct log *log, int64_t offset);
 
 // ListOffsets: the first record with a timestamp >= time_ms below max_offset, or (time_ms = LOG_TIME_MAX) the record
 // with the largest one.
@@ -193,6 +195,12 @@ struct log_lookup {
     int32_t leader_epoch; // -1: not known
 };
 void log_lookup_start(struct log *log, struct log_lookup *lookup);
+// ListOffsets v0: at most `max` ends of segments, falling, that were there at time_ms (LOG_TIME_LATEST,
+// LOG_TIME_EARLIEST: the newest and the oldest one only, and what is older): the log end, which counts as written now,
+// unless the active segment is empty; then where segments begin, each as old as its file. In *offsets, malloc, the
+// caller's.
+enum { LOG_TIME_LATEST = -1, LOG_TIME_EARLIEST = -2 };
+size_t log_segment_ends(const struct log *log, int64_t time_ms, size_t max, int64_t **offsets);
 
 // ---- leader epochs (pure, in memory)
 // -----------------------------------------------------------------------------------------------------

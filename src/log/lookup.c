@@ -4,7 +4,8 @@
 // an offloaded function walks the batch headers, and the records of the batches that may hold the answer. Where Kafka
 // gives up after one segment, the search goes on to the next.
 //
-// For the largest timestamp: the first segment that has it knows the batch; its first record with that time counts.
+// For the largest timestamp: the first segment that has it knows the batch; its first record with that time counts,
+// unless it is below the log start (Kafka names a record that nobody can read).
 //
 // Failure: damage and read errors are answered KAFKA_STORAGE_ERROR. A truncation meanwhile starts the search again.
 #include "log/scan.h"
@@ -102,6 +103,29 @@ static int64_t lookup_run(struct os_host *host, void *argument) {
 }
 
 // ---- on the core
+size_t log_segment_ends(const struct log *log, int64_t time_ms, size_t max, int64_t **offsets) {
+    const size_t segments = log->segment_count;
+    const bool has_end = log->segments[segments - 1]->size_bytes > 0;
+    const size_t ends = segments + (has_end ? 1 : 0);
+    size_t n = ends; // the ends that are old enough: the first n
+    if (time_ms == LOG_TIME_EARLIEST) {
+        n = 1;
+    } else if (time_ms != LOG_TIME_LATEST) {
+        if (has_end && core_wall_ms(log->core) > time_ms) n = segments;
+        // Not a binary search: files may have been touched in any order.
+        while (n > 0 && n <= segments && log->segments[n - 1]->modified_ms > time_ms)
+            n--;
+    }
+    const size_t count = min_size(n, max);
+    *offsets = malloc(count * sizeof **offsets + 1);
+    ASSERT(*offsets != NULL);
+    for (size_t i = 0; i < count; i++) {
+        size_t end = n - 1 - i;
+        (*offsets)[i] = end == segments ? log->end_offset : max_i64(log->segments[end]->base_offset, log->start_offset);
+    }
+    return count;
+}
+
 static int64_t largest_timestamp(const struct segment *segment) {
     return segment->max_timestamp_ms >= 0 ? segment->max_timestamp_ms : segment->modified_ms;
 }
@@ -118,8 +142,8 @@ static struct segment *choose_latest(const struct lookup *l) {
     struct segment *latest = NULL;
     for (size_t i = 0; i < l->log->segment_count; i++) {
         struct segment *segment = l->log->segments[i];
-        if (segment->max_timestamp_ms >= 0 && (!latest || segment->max_timestamp_ms > latest->max_timestamp_ms))
-            latest = segment;
+        if (segment->size_bytes == 0) continue;
+        if (!latest || segment->max_timestamp_ms > latest->max_timestamp_ms) latest = segment;
     }
     return latest;
 }
@@ -145,7 +169,8 @@ static flow_next lookup_step_choose(struct flow *flow) {
 
 static uint64_t lookup_position(const struct lookup *l) {
     const struct segment *segment = l->segment;
-    int64_t relative = segment_relative(segment, segment->max_timestamp_offset);
+    // Without any timestamp the first record has the largest one: -1.
+    int64_t relative = segment->max_timestamp_ms < 0 ? 0 : segment_relative(segment, segment->max_timestamp_offset);
     if (!l->is_exact) {
         relative = time_index_floor(&segment->time_index, l->time_ms).relative_offset;
         relative = max_i64(relative, segment_relative(segment, l->start_offset));

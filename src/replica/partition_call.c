@@ -38,12 +38,32 @@ static flow_next partition_call_step_check(struct flow *flow) {
     return c->error == KAFKA_ERROR_NONE ? FLOW_NEXT : FLOW_DONE(flow, c->error);
 }
 
+// What the one who asks may know of (exclusive).
+static int64_t visible_end(const struct partition_call *c) {
+    return c->is_replica ? log_end_offset(c->partition->log) : partition_visible_end(c->partition, c->read_committed);
+}
+
+// Ends that consumers do not see yet are all the high watermark to them.
+static int16_t list_segments(struct partition_call *c) {
+    if (c->max_offsets < 0) return KAFKA_ERROR_UNKNOWN_SERVER_ERROR; // so 3.9.1
+    c->offset_count = log_segment_ends(c->partition->log, c->time_ms, (size_t)c->max_offsets, &c->offsets);
+    int64_t end = visible_end(c);
+    size_t hidden = 0;
+    while (hidden < c->offset_count && c->offsets[hidden] > end)
+        hidden++;
+    if (hidden == 0) return KAFKA_ERROR_NONE;
+    c->offsets[0] = end;
+    memmove(c->offsets + 1, c->offsets + hidden, (c->offset_count - hidden) * sizeof *c->offsets);
+    c->offset_count -= hidden - 1;
+    return KAFKA_ERROR_NONE;
+}
+
 // Times that name an end of the log. False: it is a real time (or the largest), which is looked up.
 static bool list_offsets_by_name(struct partition_call *c) {
     struct log *log = c->partition->log;
     c->timestamp_ms = -1;
     switch (c->time_ms) {
-    case TIME_LATEST: c->offset = partition_visible_end(c->partition, c->read_committed); break;
+    case TIME_LATEST: c->offset = visible_end(c); break;
     case TIME_EARLIEST:
     case TIME_EARLIEST_LOCAL: c->offset = log_start_offset(log); break;
     case TIME_TIERED: c->offset = -1; break;
@@ -71,10 +91,10 @@ static flow_next partition_call_step_start(struct flow *flow) {
     switch (c->kind) {
     case PARTITION_LIST_OFFSETS:
         if (list_offsets_by_name(c)) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
-        c->lookup = (struct log_lookup){
-            .time_ms = c->time_ms, .max_offset = partition_visible_end(c->partition, c->read_committed), .flow = flow};
+        c->lookup = (struct log_lookup){.time_ms = c->time_ms, .max_offset = visible_end(c), .flow = flow};
         log_lookup_start(log, &c->lookup);
         return FLOW_NEXT;
+    case PARTITION_LIST_SEGMENTS: return FLOW_DONE(flow, c->error = list_segments(c));
     case PARTITION_END_OF_EPOCH: log_end_of_epoch(log, c->epoch, &c->leader_epoch, &c->offset); break;
     case PARTITION_DELETE_RECORDS:
         if (c->offset == -1) c->offset = log_high_watermark(log);
@@ -106,6 +126,7 @@ static flow_next partition_call_step_finish(struct flow *flow) {
         if (!c->work.done) return FLOW_WAIT;
         c->error = c->work.error;
         c->offset = log_start_offset(c->partition->log);
+        partition_wake_waiters(c->partition); // a fetch may wait for what is gone
     }
     return FLOW_DONE(flow, c->error);
 }

@@ -7,6 +7,7 @@
 
 enum partition_call_kind {
     PARTITION_LIST_OFFSETS,      // time -> offset, timestamp, leader_epoch
+    PARTITION_LIST_SEGMENTS,     // time, max_offsets -> offsets, falling: those of ListOffsets v0
     PARTITION_END_OF_EPOCH,      // epoch -> leader_epoch, offset
     PARTITION_DELETE_RECORDS,    // offset (-1: the high watermark) -> offset: the new log start
     PARTITION_DESCRIBE_LOG,      // -> size_bytes, offset (log end); answered for offline partitions too
@@ -22,6 +23,8 @@ struct partition_call {
     int64_t
         time_ms; // LIST_OFFSETS: a time, or -1 latest, -2 earliest, -3 largest timestamp, -4 earliest local, -5 tiered
     bool read_committed;
+    bool is_replica; // LIST_OFFSETS, LIST_SEGMENTS: sees everything up to the log end
+    int32_t max_offsets;
     int32_t epoch;                             // END_OF_EPOCH
     void (*done)(struct partition_call *call); // on the sender's core
     void *context;                             // the sender's
@@ -33,6 +36,8 @@ struct partition_call {
     int32_t leader_epoch;
     uint64_t size_bytes;
     int dir;
+    int64_t *offsets; // malloc; the sender frees it
+    size_t offset_count;
     struct log_producer *producers; // malloc; the sender frees it
     size_t producer_count;
     // private

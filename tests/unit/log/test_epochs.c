@@ -77,7 +77,8 @@ Test(epochs, end_of_an_epoch) {
     static const struct {
         int32_t asked, found;
         int64_t end;
-    } cases[] = {{-1, -1, -1}, {9, -1, -1}, {6, 6, 100}, {5, 4, 40}, {4, 4, 40}, {3, 2, 20}, {2, 2, 20}, {1, 1, 5}};
+    } cases[] = {{-1, -1, -1}, {-2, -2, 5}, {9, -1, -1}, {6, 6, 100}, {5, 4, 40},
+                 {4, 4, 40},   {3, 2, 20},  {2, 2, 20},  {1, 1, 5}};
     struct epochs e = EPOCHS({2, 5}, {4, 20}, {6, 40});
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int32_t found = 77;
@@ -99,6 +100,8 @@ Test(epochs, an_empty_log_knows_its_leader) {
     int32_t found;
     int64_t end;
     epochs_end_of(&e, 0, 0, &found, &end);
+    cr_assert_eq(found, -1);
+    epochs_end_of(&e, -2, 0, &found, &end);
     cr_assert_eq(found, -1);
     cr_assert(epochs_assign(&e, 7, 0));
     cr_assert_neq(e.version, e.written_version); // not in the file yet

@@ -192,6 +192,55 @@ Test(work, lookups_by_time) {
     live_close(&live);
 }
 
+Test(work, without_times_the_first_record_has_the_largest) {
+    struct live live;
+    struct topic_config config = live_config(0);
+    live_open(&live, &config);
+    for (int i = 0; i < 2; i++)
+        live_fill(&live, 1, &(struct batch_spec){.count = 1, .value_bytes = 10, .time_ms = -1, .epoch = 2});
+    struct log_lookup found = lookup(&live, LOG_TIME_MAX, 2);
+    cr_assert_eq(found.offset, 0);
+    cr_assert_eq(found.timestamp_ms, -1);
+    cr_assert_eq(found.leader_epoch, 2);
+    live_close(&live);
+}
+
+static void expect_ends(const struct log *log, int64_t time_ms, size_t max, const char *expected) {
+    int64_t *offsets;
+    size_t count = log_segment_ends(log, time_ms, max, &offsets);
+    char memory[200];
+    struct text shown = TEXT_IN(memory);
+    for (size_t i = 0; i < count; i++)
+        text_addf(&shown, "%s%lld", i == 0 ? "" : " ", (long long)offsets[i]);
+    cr_assert_str_eq(memory, expected, "%s at %lld", memory, (long long)time_ms);
+    free(offsets);
+}
+
+Test(work, ends_of_segments_by_the_age_of_their_files) {
+    struct live live;
+    struct topic_config config = live_config(1000);
+    live_open(&live, &config);
+    expect_ends(live.log, LOG_TIME_LATEST, 9, "0");
+    expect_ends(live.log, INT64_MAX, 9, "0");
+    for (int i = 0; i < 3; i++)
+        live_fill(&live, 1, &(struct batch_spec){.count = 2, .value_bytes = 400, .time_ms = 1000, .epoch = 2});
+    cr_assert_eq(live.log->segment_count, 3);
+    expect_ends(live.log, LOG_TIME_LATEST, 9, "6 4 2 0");
+    expect_ends(live.log, LOG_TIME_LATEST, 2, "6 4");
+    expect_ends(live.log, LOG_TIME_LATEST, 0, "");
+    expect_ends(live.log, LOG_TIME_EARLIEST, 9, "0");
+    expect_ends(live.log, INT64_MAX, 9, "6 4 2 0");
+    expect_ends(live.log, 0, 9, "");
+    for (int i = 0; i < 3; i++)
+        live.log->segments[i]->modified_ms = 100 + i;
+    expect_ends(live.log, 101, 9, "2 0");
+    expect_ends(live.log, 102, 1, "4");
+    expect_ends(live.log, 99, 9, "");
+    live.log->segments[1]->modified_ms = 1; // touched in another order: the first one from the end that is old enough
+    expect_ends(live.log, 50, 9, "2 0");
+    live_close(&live);
+}
+
 Test(work, a_removed_log_is_renamed_then_deleted) {
     struct live live;
     struct topic_config config = live_config(0);
