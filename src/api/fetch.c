@@ -6,16 +6,16 @@
 // enough for the whole request, or another round? -> respond: headers from memory, records from the page cache. The
 // ranges are held by the shares until everything has been sent.
 //
-// Versions 0 to 3 would need records of an older format: UNSUPPORTED_VERSION on every partition (trap 71). Rows that
-// were refused before reading do not end a wait if another partition is fine (trap 70).
+// Versions 0 to 3 would need records of an older format: UNSUPPORTED_VERSION on every partition that there is (trap
+// 71). Rows that were refused before reading do not end a wait if another partition is fine (trap 70).
 #include "api/endpoints.h"
 #include "api/facts.h"
+#include "api/fetch_rows.h"
 #include "api/handlers.h"
 #include "api/state.h"
 #include "metadata/publish.h"
 #include "protocol/fetch_codec.h"
 #include "protocol/header.h"
-#include "replica/fetch_share.h"
 
 #define FETCH_STEPS(STEP)                                                                                              \
     STEP(fetch, plan) STEP(fetch, read) STEP(fetch, decide) STEP(fetch, respond) STEP(fetch, release)
@@ -29,14 +29,6 @@ enum {
     FETCH_VERSION_OF_LEADERS = 16
 };
 
-struct fetch_row {
-    struct str topic;     // below v13
-    struct uuid topic_id; // from v13 on
-    const struct fetch_request_partition *asked;
-    struct fetch_session_partition *cached; // NULL without a session
-    int16_t error;                          // refused before reading
-    struct fetch_part *part;                // its place in a share; NULL if refused
-};
 struct fetch {
     struct flow flow;
     struct api_call *call;
@@ -76,18 +68,29 @@ static const struct image_topic *topic_of(const struct fetch *f, const struct im
     return topic && !topic->deleting ? topic : NULL;
 }
 
+static int32_t replica_of(const struct fetch_request *request, int16_t version) {
+    return version < 15 ? request->replica_id : request->replica_state.replica_id;
+}
+
+// A session remembers the name that an id had: the topic is gone, or it is another one now (trap 17).
+static int16_t unknown_id(const struct fetch *f, const struct fetch_row *row) {
+    if (!row->cached || str_is_null(row->cached->known_name)) return KAFKA_ERROR_UNKNOWN_TOPIC_ID;
+    const struct image_topic *topic = image_topic_by_name(image_of(f->call->core), row->cached->known_name);
+    bool is_another = topic && !topic->deleting && image_partition(topic, row->asked->partition);
+    return is_another ? KAFKA_ERROR_INCONSISTENT_TOPIC_ID : KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+}
+
 static int16_t row_refusal(const struct fetch *f, const struct fetch_row *row, const struct image_topic *topic,
                            const struct image_partition *partition) {
-    if (f->call->version < FETCH_VERSION_OF_FORMAT_2) return KAFKA_ERROR_UNSUPPORTED_VERSION;
-    if (!topic && f->call->version >= FETCH_VERSION_OF_TOPIC_IDS) {
-        bool was_known = row->cached && row->cached->name_was_known;
-        return was_known ? KAFKA_ERROR_INCONSISTENT_TOPIC_ID : KAFKA_ERROR_UNKNOWN_TOPIC_ID;
-    }
+    if (!topic && f->call->version >= FETCH_VERSION_OF_TOPIC_IDS) return unknown_id(f, row);
     if (!partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+    if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     // Readers before v10 do not know zstd: refused where the topic is always written so.
     if (f->call->version < FETCH_VERSION_OF_ZSTD && topic->config.compression == TOPIC_COMPRESSION_ZSTD)
         return KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE;
-    if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    // Nothing is converted for consumers; a follower is refused anyway.
+    if (f->call->version < FETCH_VERSION_OF_FORMAT_2 && replica_of(&f->request, f->call->version) < 0)
+        return KAFKA_ERROR_UNSUPPORTED_VERSION;
     if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
     return KAFKA_ERROR_NONE;
 }
@@ -102,6 +105,7 @@ static void row_into_share(struct fetch *f, struct fetch_row *row, const struct 
         .max_bytes = (int32_t)min_i64(row->asked->partition_max_bytes, f->max_bytes),
         .current_leader_epoch = (int32_t)max_i64(row->asked->current_leader_epoch, -1), // negative: not checked
         .last_fetched_epoch = row->asked->last_fetched_epoch,
+        .first_segment = -1,
     };
     row->part = part;
 }
@@ -116,34 +120,6 @@ static void shares_create(struct fetch *f, const uint32_t *counts) {
     }
 }
 
-static bool rows_from_request(struct fetch *f) {
-    uint32_t count = 0;
-    for (int32_t t = 0; t < f->request.topics_count; t++)
-        count += (uint32_t)max_i64(f->request.topics[t].partitions_count, 0);
-    f->rows = call_alloc_array(f->call, (int32_t)count, sizeof *f->rows);
-    if (!f->rows) return false;
-    for (int32_t t = 0; t < f->request.topics_count; t++) {
-        const struct fetch_request_topic *topic = &f->request.topics[t];
-        for (int32_t i = 0; i < topic->partitions_count; i++) {
-            f->rows[f->row_count++] =
-                (struct fetch_row){.topic = topic->topic, .topic_id = topic->topic_id, .asked = &topic->partitions[i]};
-        }
-    }
-    return true;
-}
-
-static bool rows_from_session(struct fetch *f) {
-    struct fetch_session *session = f->use.session;
-    f->rows = call_alloc_array(f->call, (int32_t)session->partition_count, sizeof *f->rows);
-    if (!f->rows) return false;
-    LIST_FOREACH (link, &session->order) {
-        struct fetch_session_partition *p = container_of(link, struct fetch_session_partition, link);
-        f->rows[f->row_count++] =
-            (struct fetch_row){.topic = p->topic, .topic_id = p->topic_id, .asked = &p->asked, .cached = p};
-    }
-    return true;
-}
-
 // Each row to its core's share, or refused. Two passes: the shares are made in their exact size.
 static void rows_route(struct fetch *f, const struct image *image) {
     uint32_t counts[CORES_MAX] = {0};
@@ -153,7 +129,7 @@ static void rows_route(struct fetch *f, const struct image *image) {
             const struct image_topic *topic = topic_of(f, image, row);
             const struct image_partition *partition = topic ? image_partition(topic, row->asked->partition) : NULL;
             row->error = row_refusal(f, row, topic, partition);
-            if (topic && row->cached) row->cached->name_was_known = true;
+            if (topic && row->cached) fetch_session_know_name(row->cached, topic->name);
             if (row->error != KAFKA_ERROR_NONE) continue;
             if (pass == 0) {
                 counts[partition->owner_core]++;
@@ -163,10 +139,6 @@ static void rows_route(struct fetch *f, const struct image *image) {
         }
         if (pass == 0) shares_create(f, counts);
     }
-}
-
-static int32_t replica_of(const struct fetch_request *request, int16_t version) {
-    return version < 15 ? request->replica_id : request->replica_state.replica_id;
 }
 
 static void share_done(struct fetch_share *share) {
@@ -185,7 +157,9 @@ static flow_next fetch_step_plan(struct flow *flow) {
                                        facts_of(flow->core)->data_cores);
     f->use = fetch_session_begin(&flow->core->api->fetch_sessions, &f->request, f->call->version, sessions_max);
     if (f->use.error != KAFKA_ERROR_NONE) return FLOW_GOTO(fetch, respond);
-    if (!(f->use.session ? rows_from_session(f) : rows_from_request(f))) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    bool has_rows = f->use.session ? fetch_rows_from_session(f->call, f->use.session, &f->rows, &f->row_count)
+                                   : fetch_rows_from_request(f->call, &f->request, &f->rows, &f->row_count);
+    if (!has_rows) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     f->max_bytes = min_i64(f->request.max_bytes, config_i64(image->config, CONFIG_FETCH_MAX_BYTES));
     rows_route(f, image);
     f->min_bytes = (uint64_t)max_i64(min_i64(f->request.min_bytes, f->max_bytes), 0);
@@ -253,15 +227,20 @@ static void answer_refused(const struct fetch *f, const struct fetch_row *row,
     bool old_format =
         row->error == KAFKA_ERROR_UNSUPPORTED_VERSION || row->error == KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE;
     answer->records = old_format ? (struct bytes){NULL, 0} : (struct bytes){(const uint8_t *)"", 0};
-    static struct fetch_response_aborted_transaction *const none = NULL;
-    answer->aborted_transactions = none;
-    answer->aborted_transactions_count = old_format ? -1 : 0;
+    answer->aborted_transactions_count = 0;
+}
+
+// A partition that went away while the request waited: with its topic, or to another broker.
+static int16_t part_error(const struct fetch *f, const struct fetch_part *part) {
+    if (part->error != KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER) return part->error;
+    const struct image_topic *topic = image_topic_by_id(image_of(f->call->core), part->topic_id);
+    return topic && !topic->deleting ? part->error : KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
 }
 
 static void answer_part(const struct fetch *f, struct fetch_part *part, struct fetch_response_partition *answer,
                         int64_t *room, bool *first, bool *moved) {
     bool read_committed = f->request.isolation_level == 1;
-    answer->error_code = error_in_version(part->error, f->call->version);
+    answer->error_code = error_in_version(part_error(f, part), f->call->version);
     answer->aborted_transactions_count = read_committed && part->error == KAFKA_ERROR_NONE ? 0 : -1;
     answer->records = (struct bytes){(const uint8_t *)"", 0};
     if (part->has_ends) {
@@ -273,8 +252,8 @@ static void answer_part(const struct fetch *f, struct fetch_part *part, struct f
         answer->diverging_epoch = (struct fetch_response_diverging_epoch){part->diverging_epoch, part->diverging_end};
         return;
     }
-    bool leader_changed =
-        part->error == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER || part->error == KAFKA_ERROR_FENCED_LEADER_EPOCH;
+    bool leader_changed = answer->error_code == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER ||
+                          answer->error_code == KAFKA_ERROR_FENCED_LEADER_EPOCH;
     if (leader_changed && f->call->version >= FETCH_VERSION_OF_LEADERS) {
         answer->current_leader = (struct fetch_response_current_leader){part->leader, part->leader_epoch};
         *moved |= part->leader >= 0;

@@ -78,6 +78,7 @@ static void partition_forget(struct fetch_session *session, struct fetch_session
     hashmap_remove(&session->partitions, &p->node);
     list_remove(&p->link);
     session->partition_count--;
+    free((char *)p->known_name.data);
     free(p);
 }
 
@@ -214,6 +215,14 @@ bool fetch_session_must_answer(struct fetch_session_partition *partition,
     }
     return changed || answer->records.size > 0 || answer->diverging_epoch.epoch >= 0 ||
            answer->preferred_read_replica >= 0;
+}
+
+void fetch_session_know_name(struct fetch_session_partition *partition, struct str name) {
+    if (uuid_is_zero(partition->topic_id) || !str_is_null(partition->known_name)) return; // an id keeps its name
+    char *copy = malloc(name.size + 1);
+    ASSERT(copy != NULL);
+    memcpy(copy, name.data, name.size);
+    partition->known_name = (struct str){copy, name.size};
 }
 
 void fetch_session_rotate(struct fetch_session *session, struct fetch_session_partition *partition) {

@@ -14,7 +14,7 @@ struct fetch_session_partition {
     struct list link;                         // in the session's order
     struct str topic;                         // below v13; null above. The session's memory
     struct uuid topic_id;                     // from v13 on
-    bool name_was_known;                      // the id named a topic once (trap 17)
+    struct str known_name;                    // malloc: of the topic that the id named (trap 17); null: of none yet
     struct fetch_request_partition asked;     // as last sent
     int64_t high_watermark, log_start_offset; // as last answered; -1: not yet, or an error since
 };
@@ -56,6 +56,8 @@ int32_t fetch_session_answer_id(const struct fetch_session_use *use);
 // always are.
 bool fetch_session_must_answer(struct fetch_session_partition *partition,
                                const struct fetch_response_partition *answer);
+// The partition, asked for by id, is of the topic of this name.
+void fetch_session_know_name(struct fetch_session_partition *partition, struct str name);
 // Partitions that were answered with records go to the end, so that the others get their turn.
 void fetch_session_rotate(struct fetch_session *session, struct fetch_session_partition *partition);
 void fetch_session_end(struct fetch_sessions *sessions, struct fetch_session_use *use);

@@ -134,12 +134,19 @@ static bool part_read_start(struct flow *flow, struct fetch_share *share, struct
     return log_read_start(part->partition->log, &part->read);
 }
 
+// A reader that waited while the log rolled: what it waited for is in a later segment (trap 70).
+static bool part_fell_behind(struct fetch_part *part) {
+    const struct log *log = part->partition->log;
+    if (part->first_segment < 0) part->first_segment = log_segment_base(log, part->offset);
+    return part->offset < part->read.max_offset && part->first_segment < log_segment_base(log, part->read.max_offset);
+}
+
 static void part_account(struct fetch_share *share, struct fetch_part *part) {
     if (part->read_held) {
         part->error = part->read.error;
         if (part->error != KAFKA_ERROR_NONE) part->has_ends = false;
         share->bytes += part->read.size_bytes;
-        part->older_segment = part->read.older_segment;
+        part->older_segment = part->read.older_segment || (part->error == KAFKA_ERROR_NONE && part_fell_behind(part));
     }
     if (part->error != KAFKA_ERROR_NONE || part->diverging_epoch >= 0 || part->older_segment) share->must_answer = true;
 }

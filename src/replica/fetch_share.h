@@ -17,6 +17,7 @@ struct fetch_part {
     int32_t current_leader_epoch; // -1: no check
     int32_t last_fetched_epoch;   // -1: no check
     uint32_t row;                 // the sender's
+    int64_t first_segment; // -1. Then the base of the segment that had the offset, or the end, at the first reading
     // out
     int16_t error;
     bool has_ends; // the three below are known

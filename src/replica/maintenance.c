@@ -76,6 +76,7 @@ static flow_next maintenance_step_choose(struct flow *flow) {
     }
     m->partition = container_of(link, struct partition, all_link);
     partition_hold(m->partition);
+    m->log_start = log_start_offset(m->partition->log);
     m->work = (struct log_work){.kind = m->kind, .flow = flow};
     log_work_start(m->partition->log, &m->work);
     return FLOW_NEXT;
@@ -91,6 +92,8 @@ static flow_next maintenance_step_work(struct flow *flow) {
              m->kind == LOG_CHECKPOINT ? "checkpoint_failed" : "retention_failed", "error=%s",
              kafka_error_name(m->work.error));
     }
+    if (log_start_offset(m->partition->log) > m->log_start)
+        partition_wake_waiters(m->partition); // readers of what is gone
     return FLOW_GOTO(maintenance, choose);
 }
 

@@ -14,6 +14,7 @@ struct maintenance {
     enum log_work_kind kind; // of the present pass
     struct flow_timer timer;
     struct partition *partition; // the one being worked on, held
+    int64_t log_start;           // its own, before
     struct log_work work;
     struct flow *stop_flow;
     bool *stop_done;

@@ -114,3 +114,20 @@ Test(fetch_session, answers_only_what_changed) {
     cr_assert(fetch_session_must_answer(&p, &error));
     cr_assert(fetch_session_must_answer(&p, &answer)); // the first good answer comes again
 }
+
+Test(fetch_session, remembers_the_name_of_an_id) {
+    struct world w;
+    world_begin(&w);
+    struct fetch_request_partition partition = {.partition = 3};
+    struct fetch_request_topic topic = {.topic_id = {.bytes = {7}}, .partitions = &partition, .partitions_count = 1};
+    struct fetch_request request = {.topics = &topic, .topics_count = 1};
+    struct fetch_session_use use = fetch_session_begin(&w.sessions, &request, 13, 2);
+    struct fetch_session_partition *p =
+        container_of(list_front(&use.session->order), struct fetch_session_partition, link);
+    cr_assert(str_is_null(p->known_name));
+    fetch_session_know_name(p, str_of("orders"));
+    fetch_session_know_name(p, str_of("another"));
+    cr_assert(str_is(p->known_name, "orders"));
+    fetch_session_end(&w.sessions, &use);
+    world_end(&w);
+}
