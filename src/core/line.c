@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats on the core where the event happened and prints on the control core.
 #include "core/line.h"
+#include "base/date.h"
 #include "base/text.h"
 #include "core/core.h"
 #include <stdarg.h>
@@ -16,18 +17,10 @@ struct line_message {
     char memory[LINE_BYTES];
 };
 
-// Civil date from days since 1970-01-01 (proleptic Gregorian), so that no libc clock or time zone is needed: log times
-// are UTC.
 static void add_time(struct text *text, int64_t wall_ms) {
     int64_t days = wall_ms / 86400000, ms = wall_ms % 86400000;
-    int64_t z = days + 719468, era = z / 146097, day_of_era = z - era * 146097;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t shifted_month = (5 * day_of_year + 2) / 153;
-    int64_t day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-    int64_t year = year_of_era + era * 400 + (month <= 2);
-    text_addf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03d", (int)year, (int)month, (int)day, (int)(ms / 3600000),
+    struct date date = date_of_days(days);
+    text_addf(text, "%04d-%02d-%02d %02d:%02d:%02d.%03d", (int)date.year, date.month, date.day, (int)(ms / 3600000),
               (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), (int)(ms % 1000));
 }
 
