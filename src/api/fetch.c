@@ -237,7 +237,24 @@ static int16_t part_error(const struct fetch *f, const struct fetch_part *part) 
     return topic && !topic->deleting ? part->error : KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
 }
 
-static void answer_part(const struct fetch *f, struct fetch_part *part, struct fetch_response_partition *answer,
+// What a consumer of committed records leaves out. False: no memory, the connection is being closed.
+static bool answer_aborted(const struct fetch *f, const struct fetch_part *part,
+                           struct fetch_response_partition *answer) {
+    const struct txn_index *aborted = &part->read.aborted;
+    if (aborted->count == 0) return true;
+    ASSERT(aborted->count < INT32_MAX); // a marker each
+    struct fetch_response_aborted_transaction *rows = call_alloc_array(f->call, (int32_t)aborted->count, sizeof *rows);
+    if (!rows) return false;
+    for (size_t i = 0; i < aborted->count; i++)
+        rows[i] = (struct fetch_response_aborted_transaction){aborted->entries[i].producer_id,
+                                                              aborted->entries[i].first_offset};
+    answer->aborted_transactions = rows;
+    answer->aborted_transactions_count = (int32_t)aborted->count;
+    return true;
+}
+
+// False: no memory, the connection is being closed.
+static bool answer_part(const struct fetch *f, struct fetch_part *part, struct fetch_response_partition *answer,
                         int64_t *room, bool *first, bool *moved) {
     bool read_committed = f->request.isolation_level == 1;
     answer->error_code = error_in_version(part_error(f, part), f->call->version);
@@ -250,7 +267,7 @@ static void answer_part(const struct fetch *f, struct fetch_part *part, struct f
     }
     if (part->diverging_epoch >= 0) {
         answer->diverging_epoch = (struct fetch_response_diverging_epoch){part->diverging_epoch, part->diverging_end};
-        return;
+        return true;
     }
     bool leader_changed = answer->error_code == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER ||
                           answer->error_code == KAFKA_ERROR_FENCED_LEADER_EPOCH;
@@ -260,12 +277,14 @@ static void answer_part(const struct fetch *f, struct fetch_part *part, struct f
     }
     // The first partition that has data may pass both limits with its first batch; later ones that do not fit are
     // empty (trap 25).
-    if (part->error != KAFKA_ERROR_NONE || part->read.size_bytes == 0) return;
-    if (!*first && (int64_t)part->read.size_bytes > min_i64(*room, part->max_bytes)) return;
+    if (part->error != KAFKA_ERROR_NONE || part->read.size_bytes == 0) return true;
+    if (!*first && (int64_t)part->read.size_bytes > min_i64(*room, part->max_bytes)) return true;
+    if (!answer_aborted(f, part, answer)) return false;
     *first = false;
     *room -= part->read.size_bytes;
     answer->records = (struct bytes){(const uint8_t *)part,
                                      part->read.size_bytes}; // see responses_slices: the part stands for its range
+    return true;
 }
 
 static void answer_endpoints(struct fetch *f, struct fetch_response *response) {
@@ -298,7 +317,7 @@ static bool rows_answer(struct fetch *f, struct fetch_response *response) {
         partitions->partition_index = row->asked->partition;
         partitions->high_watermark = -1;
         if (row->part) {
-            answer_part(f, row->part, partitions, &room, &first, &moved);
+            if (!answer_part(f, row->part, partitions, &room, &first, &moved)) return false;
         } else {
             answer_refused(f, row, partitions);
         }

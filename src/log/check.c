@@ -71,6 +71,13 @@ int16_t append_examine(struct log *log, struct log_append *append, int64_t next_
     return status == BATCH_END && facts->base_offset >= 0 ? KAFKA_ERROR_NONE : KAFKA_ERROR_CORRUPT_MESSAGE;
 }
 
+static void take_aborted(struct log *log, const struct producer_transaction *ended) {
+    const struct aborted_transaction entry = {ended->producer_id, ended->first_offset, ended->last_offset,
+                                              ended->last_stable_offset};
+    segment_count_aborted(log_active_segment(log), &entry);
+    log->has_aborted = true;
+}
+
 void append_take(struct log *log, struct log_append *append, const struct append_facts *facts) {
     uint8_t *at = append->records;
     int64_t next_offset = facts->base_offset;
@@ -84,7 +91,8 @@ void append_take(struct log *log, struct log_append *append, const struct append
         }
         struct producer_append entry;
         struct producer_transaction ended;
-        if (producer_append_of(&batch, &entry)) producers_apply(&log->producers, &entry, &ended);
+        if (producer_append_of(&batch, &entry) && producers_apply(&log->producers, &entry, &ended) && ended.aborted)
+            take_aborted(log, &ended);
         next_offset = batch_last_offset(&batch) + 1;
         at += batch.bytes.size;
     }

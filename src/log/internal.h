@@ -90,6 +90,7 @@ struct log {
     int64_t roll_jitter_ms; // of the active segment
     uint32_t removals;      // of segments, or of a segment's end: a search that sees it change starts again
     uint32_t readers;       // reads and searches in flight (not slices that are being sent)
+    bool has_aborted;       // some segment may have aborted transactions
     struct flow *closer;    // waits for everything in flight to end; no new work is taken
     bool failed_told;       // listener->failed() was called
 };

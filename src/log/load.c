@@ -80,6 +80,18 @@ static void distrust(struct loading *l, int64_t base_offset, const char *why) {
     l->clean = false;
 }
 
+// As Kafka, before anything is trusted: one that cannot be right is built again, and cannot be without all that
+// follows.
+static int64_t check_aborted(struct loading *l, struct segment *segment) {
+    char why[200];
+    struct text ignored = TEXT_IN(why);
+    segment->aborted_file = loading_has_file(l, segment->base_offset, ".txnindex");
+    int error = segment_read_aborted(l->host, l->path, segment, &ignored);
+    if (error == -EINVAL) distrust(l, segment->base_offset, ".txnindex cannot be right");
+    txn_index_free(&segment->aborted);
+    return error == -EINVAL ? 0 : error;
+}
+
 static int64_t add_segment(struct loading *l, int64_t base_offset) {
     char path[LOG_PATH_BYTES_MAX];
     struct os_stat stat;
@@ -91,6 +103,8 @@ static int64_t add_segment(struct loading *l, int64_t base_offset) {
     segment->modified_ms = stat.modified_ms;
     log_add_segment(l->log, segment);
     if (!loading_has_file(l, base_offset, ".index")) distrust(l, base_offset, ".index is missing");
+    error = (int)check_aborted(l, segment);
+    if (error < 0) return error;
     if (loading_has_file(l, base_offset, ".timeindex")) return 0;
     if (!segment_path(path, l->path, base_offset, ".timeindex")) return -ENAMETOOLONG;
     int file = os_open(l->host, path, OS_WRITE | OS_CREATE); // as Kafka: an empty one
@@ -99,34 +113,12 @@ static int64_t add_segment(struct loading *l, int64_t base_offset) {
     return os_close(l->host, file);
 }
 
-// Kafka looks at the last entry of a transaction index only: it must not be below the segment.
-static int64_t check_txn_index(struct loading *l, int64_t base_offset) {
-    enum { ENTRY = 34, LAST_OFFSET = 18 };
-    char path[LOG_PATH_BYTES_MAX];
-    struct os_stat stat;
-    uint8_t offset[8];
-    if (!segment_path(path, l->path, base_offset, ".txnindex")) return -ENAMETOOLONG;
-    int file = os_open(l->host, path, OS_READ);
-    if (file < 0) return file;
-    int64_t error = os_stat_file(l->host, file, &stat);
-    bool good = error == 0 && stat.size_bytes % ENTRY == 0;
-    if (good && stat.size_bytes > 0) {
-        int64_t got = os_pread(l->host, file, offset, sizeof offset, stat.size_bytes - ENTRY + LAST_OFFSET);
-        error = got < 0 ? got : 0;
-        good = got == (int64_t)sizeof offset && (int64_t)load_be64(offset) >= base_offset;
-    }
-    os_close(l->host, file);
-    if (error == 0 && !good) distrust(l, base_offset, ".txnindex cannot be right");
-    return error;
-}
-
 static int64_t add_segments(struct loading *l) {
     for (size_t i = 0; i < l->names.count; i++) {
         int64_t offset, error = 0;
         struct str suffix;
         if (!file_name_parse(str_of(l->names.names[i]), &offset, &suffix)) continue;
         if (str_is(suffix, ".log")) error = add_segment(l, offset);
-        if (str_is(suffix, ".txnindex")) error = check_txn_index(l, offset);
         if (error < 0) return error;
     }
     return 0;

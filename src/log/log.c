@@ -52,6 +52,7 @@ void log_adopt_segment(struct log *log, struct segment *segment) {
     segment->shard = log->shard;
     segment->writeback_bytes = segment->size_bytes;
     segment->created_ms = core_wall_ms(log->core);
+    log->has_aborted = log->has_aborted || segment->aborted_file || segment->aborted.count > 0;
     if (segment->indexes_resident || segment->file >= 0) {
         int file = segment->file;
         segment->file = -1;
@@ -71,8 +72,7 @@ void log_attach(struct log *log, struct core *core, struct log_listener *listene
     for (size_t i = 0; i < log->segment_count; i++) {
         struct segment *segment = log->segments[i];
         // What the recovery point says: indexes below it are on stable storage.
-        bool is_written = segment->index.written == segment->index.count &&
-                          segment->time_index.written == segment->time_index.count && !segment->indexes_trim;
+        bool is_written = !segment_indexes_unwritten(segment) && !segment->indexes_trim;
         if (log_segment_end(log, i) <= log->recovery_point && is_written) segment->indexes_durable = true;
         log_adopt_segment(log, segment);
     }

@@ -18,6 +18,7 @@
 #include "core/waitlist.h"
 #include "log/log_dir.h"
 #include "log/scan.h"
+#include "log/txn_index.h"
 #include "protocol/uuid.h"
 #include "tailrace/error.h"
 
@@ -153,6 +154,7 @@ struct log_read {
     int64_t max_offset; // exclusive: the high watermark, the last stable offset, or the log end
     uint32_t max_bytes;
     bool at_least_one; // the first batch comes whole, even if it is larger than max_bytes
+    bool want_aborted; // with max_offset the last stable offset
     struct flow *flow;
     // out
     bool done;
@@ -161,9 +163,12 @@ struct log_read {
               // nothing there
     uint64_t position;
     uint32_t size_bytes;
-    bool older_segment; // not in the active segment (trap 70)
+    bool older_segment;       // not in the active segment (trap 70)
+    struct txn_index aborted; // if asked for: the aborted transactions of which the range may hold records
     // private
     struct segment *held;
+    struct segment *wanted; // held, or one behind it whose aborted transactions are looked through
+    int64_t aborted_from;   // segments that begin below it have been looked through
     struct log *log;
     struct log_scan scan;
     int stage, walk_status;

@@ -66,6 +66,12 @@ static int read_first_timestamp(struct os_host *host, struct segment_open *o, in
     return 0;
 }
 
+static int close_opened(struct os_host *host, struct segment_open *o, int error) {
+    os_close(host, o->file);
+    o->file = -1;
+    return error;
+}
+
 static int64_t segment_open_run(struct os_host *host, void *argument) {
     struct segment_open *o = argument;
     struct segment *copy = &o->copy;
@@ -75,16 +81,16 @@ static int64_t segment_open_run(struct os_host *host, void *argument) {
     if (o->read_indexes) {
         char memory[256];
         struct text reason = TEXT_IN(memory);
+        error = segment_read_aborted(host, o->directory, copy, &reason);
+        copy->aborted_damaged = error == -EINVAL || error == -ENOENT;
+        if (error != 0 && !copy->aborted_damaged) return close_opened(host, o, error);
+        reason.size = 0;
         error = segment_read_indexes(host, o->directory, copy, &reason);
         if (error == -EINVAL || error == -ENOENT) error = rebuild_indexes(host, o, o->file);
     }
     if (error == 0 && copy->first_timestamp_ms == SEGMENT_UNKNOWN && copy->size_bytes > 0)
         error = read_first_timestamp(host, o, o->file);
-    if (error != 0 || !o->open_file) {
-        os_close(host, o->file);
-        o->file = -1;
-    }
-    return error;
+    return error != 0 || !o->open_file ? close_opened(host, o, error) : 0;
 }
 
 // ---- on the core
@@ -93,11 +99,14 @@ static void opening_install(struct log *log, struct segment_open *o) {
     if (o->copy.indexes_resident && !segment->indexes_resident) {
         segment->index = o->copy.index;
         segment->time_index = o->copy.time_index;
+        segment->aborted = o->copy.aborted;
+        segment->aborted_damaged = o->copy.aborted_damaged;
         segment->indexes_resident = true;
         segment->indexes_trim = o->copy.indexes_trim;
         if (o->copy.indexes_trim) segment->indexes_durable = false; // built again, or longer than its entries
         o->copy.index = (struct index){0};
         o->copy.time_index = (struct time_index){0};
+        o->copy.aborted = (struct txn_index){0};
     }
     if (segment->first_timestamp_ms == SEGMENT_UNKNOWN) segment->first_timestamp_ms = o->copy.first_timestamp_ms;
     int file = o->file;
@@ -118,6 +127,7 @@ static void opening_done(struct os_op *op) {
     if (o->file >= 0) os_close(segment->shard->core->host, o->file);
     index_free(&o->copy.index);
     time_index_free(&o->copy.time_index);
+    txn_index_free(&o->copy.aborted);
     for (struct list *link = list_pop_front(&o->waiters); link; link = list_pop_front(&o->waiters)) {
         struct segment_wait *wait = container_of(link, struct segment_wait, link);
         wait->error = error;
@@ -137,6 +147,7 @@ static void opening_start(struct log *log, struct segment *segment, bool indexes
     o->limits = log_segment_limits(log);
     o->copy.base_offset = segment->base_offset;
     o->copy.size_bytes = segment->size_bytes;
+    o->copy.aborted_file = segment->aborted_file;
     o->copy.first_timestamp_ms = segment->first_timestamp_ms;
     o->open_file = segment->file < 0;
     o->read_indexes = indexes && !segment->indexes_resident;

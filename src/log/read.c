@@ -23,7 +23,7 @@ enum {
     WALK_INLINE_MAX = 96, // headers that are read on the core in one go: 4096 / 61 and some
     TRIM_LOSS_SHIFT = 2,  // a range that loses less than a quarter at its end is long enough
 };
-enum read_stage { READ_BEGIN, READ_FIND, READ_FOUND, READ_BOUND, READ_ENDED, READ_STAGES };
+enum read_stage { READ_BEGIN, READ_FIND, READ_FOUND, READ_BOUND, READ_ENDED, READ_ABORTED, READ_STAGES };
 enum read_progress { READ_GOES_ON, READ_DONE, READ_NEEDS_FILE, READ_NEEDS_INDEX, READ_NEEDS_WALK };
 
 // ---- known boundaries
@@ -70,6 +70,7 @@ static bool boundary_known(const struct log *log, const struct segment *segment,
 static enum read_progress read_fail(struct log_read *read, int16_t error) {
     read->error = error;
     read->size_bytes = 0;
+    txn_index_free(&read->aborted);
     return READ_DONE;
 }
 
@@ -84,7 +85,10 @@ static enum read_progress read_range(struct log_read *read, uint64_t end_positio
     read->size_bytes = (uint32_t)(end_position - read->position);
     read->file = read->held->file;
     if (read->next_offset >= 0 && read->size_bytes > 0) remember_next(log, read->held, read->next_offset, end_position);
-    return READ_DONE;
+    if (!read->want_aborted || !log->has_aborted || read->size_bytes == 0) return READ_DONE;
+    read->aborted_from = read->held->base_offset;
+    read->stage = READ_ABORTED;
+    return READ_GOES_ON;
 }
 
 // ---- the search: each stage can be entered again until it moves on to another
@@ -111,6 +115,7 @@ static enum read_progress walk_then(struct log_read *read, enum read_stage stage
 static enum read_progress stage_begin(struct log_read *read) {
     struct log *log = read->log;
     hold_segment(read, NULL);
+    txn_index_free(&read->aborted);
     read->removals = log->removals;
     read->next_offset = -1;
     if (log_dir_is_failed(log->dir)) return read_fail(read, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
@@ -219,6 +224,33 @@ static enum read_progress stage_ended(struct log_read *read) {
     return read_range(read, scan->position + scan->size_bytes);
 }
 
+// ---- aborted transactions
+// A transaction is in the index of the segment that has its marker, which may be a later one than that of its records.
+// An entry whose last stable offset is not below the end of the range says that there are no more (Kafka's rule). True:
+// that one was met.
+static bool collect_aborted(struct log_read *read, const struct txn_index *index) {
+    int64_t end = read->next_offset >= 0 ? read->next_offset : read->max_offset;
+    for (size_t i = 0; i < index->count; i++) {
+        const struct aborted_transaction *entry = &index->entries[i];
+        if (entry->last_offset >= read->offset && entry->first_offset < end) txn_index_append(&read->aborted, entry);
+        if (entry->last_stable_offset >= end) return true;
+    }
+    return false;
+}
+
+static enum read_progress stage_aborted(struct log_read *read) {
+    struct log *log = read->log;
+    for (size_t i = log_segment_index(log, read->aborted_from); i < log->segment_count; i++) {
+        struct segment *segment = log->segments[i];
+        read->aborted_from = segment->base_offset;
+        read->wanted = segment;
+        if (!segment->indexes_resident && segment->aborted_file) return READ_NEEDS_INDEX;
+        if (segment->aborted_damaged) return read_fail(read, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
+        if (collect_aborted(read, &segment->aborted)) break;
+    }
+    return READ_DONE;
+}
+
 // True: read->walk_status is final. What is not in the page cache, or long, is for a helper thread.
 static bool walk_inline(struct log_read *read) {
     enum scan_status status = log_scan_walk(read->log->core->host, &read->scan, true, WALK_INLINE_MAX);
@@ -230,10 +262,11 @@ static bool walk_inline(struct log_read *read) {
 static enum read_progress read_advance(struct log_read *read) {
     static enum read_progress (*const stages[READ_STAGES])(struct log_read *) = {
         [READ_BEGIN] = stage_begin, [READ_FIND] = stage_find,   [READ_FOUND] = stage_found,
-        [READ_BOUND] = stage_bound, [READ_ENDED] = stage_ended,
+        [READ_BOUND] = stage_bound, [READ_ENDED] = stage_ended, [READ_ABORTED] = stage_aborted,
     };
     for (;;) {
         if (read->stage != READ_BEGIN && read->removals != read->log->removals) read->stage = READ_BEGIN;
+        read->wanted = NULL;
         enum read_progress progress = stages[read->stage](read);
         if (progress == READ_NEEDS_WALK && walk_inline(read)) progress = READ_GOES_ON;
         if (progress != READ_GOES_ON) return progress;
@@ -258,7 +291,8 @@ bool log_read_start(struct log *log, struct log_read *read) {
     read->position = 0;
     read->size_bytes = 0;
     read->older_segment = false;
-    read->held = NULL;
+    read->held = read->wanted = NULL;
+    read->aborted = (struct txn_index){0};
     read->log = log;
     read->stage = READ_BEGIN;
     read->scan.reads = 0;
@@ -288,7 +322,8 @@ static flow_next read_step_search(struct flow *flow) {
             os_offload(log->core->os, &read->op.op, log_scan_run, &read->scan);
             return FLOW_WAIT;
         }
-        if (!segment_want(log, read->held, progress == READ_NEEDS_INDEX, &read->wait, flow)) return FLOW_WAIT;
+        struct segment *wanted = read->wanted ? read->wanted : read->held;
+        if (!segment_want(log, wanted, progress == READ_NEEDS_INDEX, &read->wait, flow)) return FLOW_WAIT;
         if (read->wait.error != 0) {
             read_fail(read, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
             return FLOW_NEXT;
@@ -311,4 +346,5 @@ void log_read_release(struct log *log, struct log_read *read) {
     if (read->held) segment_release(read->held);
     read->held = NULL;
     read->file = -1;
+    txn_index_free(&read->aborted);
 }

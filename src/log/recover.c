@@ -32,9 +32,7 @@ bool loading_would_lose(const struct loading *l, int64_t end_offset) {
 }
 
 int64_t loading_take_closed(struct loading *l, struct segment *segment) {
-    index_free(&segment->index);
-    time_index_free(&segment->time_index);
-    segment->indexes_resident = false;
+    segment_forget_indexes(segment);
     segment->indexes_durable = true;
     segment->indexes_trim = false;
     segment->flushed_bytes = segment->size_bytes;
@@ -150,12 +148,6 @@ static int64_t cut(struct loading *l, size_t i, const struct segment_pass *pass,
 
 // ---- recovery
 // --------------------------------------------------------------------------------------------------------------------------
-static void drop_indexes(struct segment *segment) {
-    index_free(&segment->index);
-    time_index_free(&segment->time_index);
-    segment->indexes_resident = false;
-}
-
 // Log and indexes to stable storage; only the active segment's indexes stay in memory.
 static int64_t finish_segment(struct loading *l, struct segment *segment, bool is_active) {
     int file = segment_open_file(l->host, l->path, segment->base_offset);
@@ -169,7 +161,7 @@ static int64_t finish_segment(struct loading *l, struct segment *segment, bool i
     segment->flushed_bytes = segment->size_bytes;
     segment->bytes_since_index = 0;
     if (is_active) return 0;
-    drop_indexes(segment);
+    segment_forget_indexes(segment);
     return 0;
 }
 
@@ -203,7 +195,7 @@ static int64_t recover_one(struct loading *l, size_t i, bool is_first, bool *sto
     if (error == 0 && is_untouched(l, segment, &pass)) {
         segment->flushed_bytes = segment->size_bytes;
         segment->bytes_since_index = 0;
-        if (!*stop) drop_indexes(segment);
+        if (!*stop) segment_forget_indexes(segment);
     } else if (error == 0) {
         error = finish_segment(l, segment, *stop);
     }

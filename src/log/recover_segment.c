@@ -4,7 +4,6 @@
 // is read; if its last entry does not point at a batch that ends where it says, the walk begins at the segment's start.
 #include "log/load.h"
 #include "log/producers_batch.h"
-#include "log/txn_index.h"
 #include "log/walk.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +15,6 @@ struct passing {
     struct segment_pass *pass;
     struct walk walk;
     uint64_t file_bytes;
-    struct txn_index aborted;
-    bool aborted_changed;
     bool rebuilt; // the indexes in memory began from nothing
     bool dropped; // entries of the index files are not in memory
     bool has_final;
@@ -26,37 +23,19 @@ struct passing {
 
 // ---- the file of aborted transactions
 // ------------------------------------------------------------------------------------------------
+// It holds what is below `from`; markers from there on are counted again. A file that is not valid was found before
+// (check_txn_index), and the whole segment is read then.
 static int64_t read_aborted(struct passing *p, int64_t from) {
-    struct loading *l = p->l;
-    char path[LOG_PATH_BYTES_MAX], why[160], *data;
-    size_t size;
+    char why[200];
     struct text ignored = TEXT_IN(why);
-    if (!loading_has_file(l, p->segment->base_offset, ".txnindex")) return 0;
-    if (!segment_path(path, l->path, p->segment->base_offset, ".txnindex")) return -ENAMETOOLONG;
-    int error = file_read_all(l->host, path, INT32_MAX, &data, &size);
-    if (error < 0) return error;
-    txn_index_decode(&p->aborted, (struct bytes){(uint8_t *)data, size}, p->segment->base_offset, &ignored);
-    free(data);
-    size_t before = p->aborted.count;
-    txn_index_truncate(&p->aborted, from);
-    p->aborted_changed = before != p->aborted.count || size != before * TXN_INDEX_ENTRY_BYTES;
+    struct segment *s = p->segment;
+    txn_index_free(&s->aborted);
+    int error = segment_read_aborted(p->l->host, p->l->path, s, &ignored);
+    if (error != 0 && error != -EINVAL) return error;
+    size_t before = s->aborted.count;
+    txn_index_truncate(&s->aborted, from);
+    p->dropped = error != 0 || before != s->aborted.count;
     return 0;
-}
-
-static int64_t write_aborted(struct passing *p) {
-    char path[LOG_PATH_BYTES_MAX];
-    if (!p->aborted_changed) return 0;
-    if (!segment_path(path, p->l->path, p->segment->base_offset, ".txnindex")) return -ENAMETOOLONG;
-    size_t size = p->aborted.count * TXN_INDEX_ENTRY_BYTES;
-    uint8_t *bytes = malloc(size + 1);
-    ASSERT(bytes != NULL);
-    txn_index_encode(&p->aborted, bytes);
-    const char *name = strrchr(path, '/') + 1;
-    int error = size == 0 ? file_delete(p->l->host, p->l->path, name)
-                          : file_write(p->l->host, p->l->path, name, bytes, size, true);
-    free(bytes);
-    p->l->directory_changed = true;
-    return error;
 }
 
 // ---- where to begin
@@ -133,7 +112,7 @@ static int64_t begin_at_index(struct passing *p) {
     int64_t limit = max_i64(0, p->pass->check_from - s->base_offset);
     index_truncate(&s->index, limit);
     time_index_truncate(&s->time_index, limit);
-    p->dropped = offsets != s->index.count || times != s->time_index.count;
+    p->dropped = p->dropped || offsets != s->index.count || times != s->time_index.count;
     if (s->index.count == 0) {
         keep_time_entries(p, -1);
         begin_at_batch(p, 0, s->base_offset);
@@ -160,7 +139,7 @@ static void settle_indexes(struct passing *p) {
     if (same && time_index_append(times, p->final)) times->written = times->count;
     p->dropped = p->dropped || (p->has_final && !same);
     s->indexes_trim = s->indexes_trim || p->dropped;
-    s->indexes_durable = !s->indexes_trim && times->written == times->count && s->index.written == s->index.count;
+    s->indexes_durable = !s->indexes_trim && !segment_indexes_unwritten(s);
 }
 
 // ---- batches
@@ -197,8 +176,7 @@ static int64_t apply(struct passing *p) {
     if (error < 0 || !ended_one || !ended.aborted) return error;
     struct aborted_transaction entry = {ended.producer_id, ended.first_offset, ended.last_offset,
                                         ended.last_stable_offset};
-    txn_index_append(&p->aborted, &entry);
-    p->aborted_changed = true;
+    segment_count_aborted(p->segment, &entry);
     return 0;
 }
 
@@ -278,16 +256,13 @@ int64_t loading_pass(struct loading *l, struct segment *segment, struct segment_
     if (file < 0) return file;
     p.walk = (struct walk){.host = l->host, .file = file, .end_position = p.file_bytes};
     pass->damaged = false;
-    int64_t error = 0;
-    if (pass->apply_from != INT64_MAX) error = read_aborted(&p, pass->apply_from);
+    int64_t error = read_aborted(&p, pass->apply_from);
     if (error == 0 && pass->use_index) error = begin_at_index(&p);
     if (error == 0 && !pass->use_index) begin_at_zero(&p);
     pass->valid_bytes = p.walk.position;
     pass->end_offset = segment->size_bytes == 0 ? segment->base_offset : p.walk.next_offset;
     if (error == 0) error = walk_batches(&p);
     if (error == 0) settle_indexes(&p);
-    if (error == 0 && pass->apply_from != INT64_MAX) error = write_aborted(&p);
-    txn_index_free(&p.aborted);
     walk_close(&p.walk);
     os_close(l->host, file);
     return error;

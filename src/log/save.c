@@ -30,17 +30,29 @@ static struct bytes encoded_times(const struct time_index *index) {
     return (struct bytes){data, size};
 }
 
+static struct bytes encoded_aborted(const struct txn_index *index) {
+    size_t size = (index->count - index->written) * TXN_INDEX_ENTRY_BYTES;
+    uint8_t *data = malloc(size + 1);
+    ASSERT(data != NULL);
+    txn_index_encode(index, index->written, data);
+    return (struct bytes){data, size};
+}
+
 static void collect_index(struct save *save, struct segment *segment, bool is_final) {
     struct save_index *entry = &save->indexes[save->index_count++];
     *entry = (struct save_index){.segment = segment, .base_offset = segment->base_offset};
+    entry->has_aborted = !segment->aborted_damaged && (segment->aborted_file || segment->aborted.count > 0);
     if (!segment->indexes_resident) return;
     entry->is_resident = true;
     entry->offsets = encoded_offsets(&segment->index);
     entry->times = encoded_times(&segment->time_index);
+    entry->aborted = encoded_aborted(&segment->aborted);
     entry->offsets_at = segment->index.written * INDEX_ENTRY_BYTES;
     entry->times_at = segment->time_index.written * TIME_INDEX_ENTRY_BYTES;
     entry->offset_count = segment->index.count;
     entry->time_count = segment->time_index.count;
+    entry->aborted_at = segment->aborted.written * TXN_INDEX_ENTRY_BYTES;
+    entry->aborted_count = segment->aborted.count;
     entry->trim = is_final || segment->indexes_trim;
 }
 
@@ -107,7 +119,10 @@ static int save_index(struct os_host *host, struct save *save, const struct save
     int error = write_part(host, save, name, entry->offsets, entry->offsets_at, entry->trim);
     if (error != 0) return error;
     snprintf(name, sizeof name, "%020" PRId64 ".timeindex", entry->base_offset);
-    return write_part(host, save, name, entry->times, entry->times_at, entry->trim);
+    error = write_part(host, save, name, entry->times, entry->times_at, entry->trim);
+    if (error != 0 || !entry->has_aborted) return error;
+    snprintf(name, sizeof name, "%020" PRId64 ".txnindex", entry->base_offset);
+    return write_part(host, save, name, entry->aborted, entry->aborted_at, entry->trim);
 }
 
 static int save_snapshot(struct os_host *host, struct save *save) {
@@ -137,22 +152,24 @@ int64_t save_run(struct os_host *host, void *argument) {
 static void note_index(const struct save_index *entry) {
     struct segment *segment = entry->segment;
     if (!entry->is_resident) {
-        segment->indexes_durable = !segment->indexes_resident || segment->index.written == segment->index.count;
+        segment->indexes_durable = !segment->indexes_resident || !segment_indexes_unwritten(segment);
         return;
     }
     ASSERT(segment->indexes_resident);
     ASSERT(segment->index.count >= entry->offset_count && segment->time_index.count >= entry->time_count);
     segment->index.written = entry->offset_count;
     segment->time_index.written = entry->time_count;
+    segment->aborted.written = entry->aborted_count;
+    if (entry->has_aborted) segment->aborted_file = true;
     if (entry->trim) segment->indexes_trim = false;
-    segment->indexes_durable =
-        segment->index.count == entry->offset_count && segment->time_index.count == entry->time_count;
+    segment->indexes_durable = !segment_indexes_unwritten(segment);
 }
 
 static void save_free(struct save *save) {
     for (size_t i = 0; i < save->index_count; i++) {
         free((void *)save->indexes[i].offsets.data);
         free((void *)save->indexes[i].times.data);
+        free((void *)save->indexes[i].aborted.data);
     }
     free(save->indexes);
     free(save->snapshot);

@@ -8,10 +8,11 @@
 struct save_index {
     struct segment *segment; // the core's
     int64_t base_offset;
-    bool is_resident;                // else there is nothing to write, only to sync
-    struct bytes offsets, times;     // entries that the files lack
-    uint64_t offsets_at, times_at;   // where in the files
-    size_t offset_count, time_count; // in the index, with these
+    bool is_resident;                               // else there is nothing to write, only to sync
+    bool has_aborted;                               // there is a .txnindex, or has to be
+    struct bytes offsets, times, aborted;           // entries that the files lack
+    uint64_t offsets_at, times_at, aborted_at;      // where in the files
+    size_t offset_count, time_count, aborted_count; // in the index, with these
     bool trim;
 };
 struct save {

@@ -32,9 +32,21 @@ void segment_free(struct segment *segment) {
     ASSERT(segment->file < 0);
     ASSERT(segment->references == 0);
     ASSERT(!list_is_linked(&segment->open_link));
+    segment_forget_indexes(segment);
+    free(segment);
+}
+
+void segment_forget_indexes(struct segment *segment) {
     index_free(&segment->index);
     time_index_free(&segment->time_index);
-    free(segment);
+    txn_index_free(&segment->aborted);
+    segment->indexes_resident = false;
+}
+
+void segment_count_aborted(struct segment *segment, const struct aborted_transaction *transaction) {
+    ASSERT(segment->indexes_resident);
+    txn_index_append(&segment->aborted, transaction);
+    segment->indexes_durable = false;
 }
 
 static void segment_add_index_entry(struct segment *segment, const struct segment_batch *batch,
@@ -144,6 +156,18 @@ static int read_whole(struct os_host *host, const char *directory, int64_t base_
 // segment.index.bytes is an int32, and a file of Kafka's is never larger.
 enum { INDEX_FILE_BYTES_MAX = INT32_MAX };
 
+int segment_read_aborted(struct os_host *host, const char *directory, struct segment *segment, struct text *reason) {
+    struct bytes bytes;
+    if (!segment->aborted_file) return 0;
+    text_addf(reason, "%020" PRId64 ".txnindex: ", segment->base_offset);
+    int error = read_whole(host, directory, segment->base_offset, ".txnindex", INDEX_FILE_BYTES_MAX, &bytes);
+    if (error != 0) return error;
+    bool good = txn_index_decode(&segment->aborted, bytes, segment->base_offset, reason);
+    free((void *)bytes.data);
+    if (good) reason->size = 0;
+    return good ? 0 : -EINVAL;
+}
+
 int segment_read_indexes(struct os_host *host, const char *directory, struct segment *segment, struct text *reason) {
     struct bytes bytes;
     text_addf(reason, "%020" PRId64 ".index: ", segment->base_offset);
@@ -184,6 +208,23 @@ static int write_index_file(struct os_host *host, const char *directory, int64_t
     return error;
 }
 
+static int write_aborted(struct os_host *host, const char *directory, struct segment *segment, bool trim,
+                         bool durable) {
+    struct txn_index *aborted = &segment->aborted;
+    if (segment->aborted_damaged || (aborted->count == 0 && !segment->aborted_file)) return 0;
+    size_t size = (aborted->count - aborted->written) * TXN_INDEX_ENTRY_BYTES;
+    uint8_t *memory = malloc(size + 1);
+    ASSERT(memory != NULL);
+    txn_index_encode(aborted, aborted->written, memory);
+    int error = write_index_file(host, directory, segment->base_offset, ".txnindex", (struct bytes){memory, size},
+                                 aborted->written * TXN_INDEX_ENTRY_BYTES, trim, durable);
+    free(memory);
+    if (error != 0) return error;
+    aborted->written = aborted->count;
+    segment->aborted_file = true;
+    return 0;
+}
+
 int segment_write_indexes(struct os_host *host, const char *directory, struct segment *segment, bool trim,
                           bool durable) {
     ASSERT(segment->indexes_resident);
@@ -191,6 +232,7 @@ int segment_write_indexes(struct os_host *host, const char *directory, struct se
     struct time_index *times = &segment->time_index;
     ASSERT(index->written <= index->count);
     ASSERT(times->written <= times->count);
+    ASSERT(segment->aborted.written <= segment->aborted.count);
     trim = trim || segment->indexes_trim;
     size_t index_bytes = (index->count - index->written) * INDEX_ENTRY_BYTES;
     size_t time_bytes = (times->count - times->written) * TIME_INDEX_ENTRY_BYTES;
@@ -207,8 +249,9 @@ int segment_write_indexes(struct os_host *host, const char *directory, struct se
                              times->written * TIME_INDEX_ENTRY_BYTES, trim, durable);
     }
     free(memory);
+    if (error == 0) times->written = times->count;
+    if (error == 0) error = write_aborted(host, directory, segment, trim, durable);
     if (error != 0) return error;
-    times->written = times->count;
     segment->indexes_trim = false;
     if (durable) segment->indexes_durable = true;
     return 0;

@@ -8,6 +8,7 @@
 
 #include "base/list.h"
 #include "log/index.h"
+#include "log/txn_index.h"
 #include "os/os.h"
 
 enum { BATCH_HEADER_BYTES_MIN = 61, LOG_PATH_BYTES_MAX = 4096 };
@@ -31,10 +32,13 @@ struct segment {
     int64_t modified_ms;          // the file's mtime at load, or of the last append
     struct index index;
     struct time_index time_index;
-    bool time_pending;     // the largest timestamp has no time index entry yet
-    bool indexes_resident; // both are in memory; else only in their files (and nothing of them is unwritten)
-    bool indexes_durable;  // the index files hold every entry and have been fsynced since
-    bool indexes_trim;     // an index file is longer than its entries: cut it with the next write
+    struct txn_index aborted; // with the indexes, "indexes_" means this one too
+    bool aborted_file;        // there is a .txnindex; Kafka makes it for the first aborted transaction only
+    bool aborted_damaged;     // it turned out not to be valid after loading: it is left as it is
+    bool time_pending;        // the largest timestamp has no time index entry yet
+    bool indexes_resident;    // both are in memory; else only in their files (and nothing of them is unwritten)
+    bool indexes_durable;     // the index files hold every entry and have been fsynced since
+    bool indexes_trim;        // an index file is longer than its entries: cut it with the next write
 
     // The core's, from here on. The loader leaves it as segment_new() made it.
     struct log *log;     // NULL: out of the log, freed with the last reference
@@ -69,6 +73,15 @@ void segment_count_batch(struct segment *segment, const struct segment_batch *ba
 void segment_finish_time_index(struct segment *segment);
 // No room for another entry in one of the indexes: time to roll.
 bool segment_indexes_full(const struct segment *segment, const struct segment_limits *limits);
+// Whether memory has entries that no file has.
+static inline bool segment_indexes_unwritten(const struct segment *segment) {
+    return segment->index.written < segment->index.count || segment->time_index.written < segment->time_index.count ||
+           segment->aborted.written < segment->aborted.count;
+}
+// Indexes out of memory.
+void segment_forget_indexes(struct segment *segment);
+// A marker that has been written (or is about to be) ended a transaction by abort.
+void segment_count_aborted(struct segment *segment, const struct aborted_transaction *transaction);
 static inline int64_t segment_relative(const struct segment *segment, int64_t offset) {
     return offset - segment->base_offset;
 }
@@ -82,6 +95,9 @@ bool segment_path(char path[static LOG_PATH_BYTES_MAX], const char *directory, i
 // directory.
 int segment_create_files(struct os_host *host, const char *directory, int64_t base_offset);
 int segment_open_file(struct os_host *host, const char *directory, int64_t base_offset);
+// The file of aborted transactions, if there is one; apart from the indexes, since it cannot be built from the batches
+// of this segment alone: -EINVAL: not a valid one.
+int segment_read_aborted(struct os_host *host, const char *directory, struct segment *segment, struct text *reason);
 // Reads both index files whole: segment->indexes_resident then. -EINVAL: not a valid index (*reason), as if missing.
 int segment_read_indexes(struct os_host *host, const char *directory, struct segment *segment, struct text *reason);
 // Writes the entries that the files lack (and cuts the files to their real size if indexes_trim, or `trim`). durable:

@@ -54,10 +54,6 @@ static bool segment_is_dirty(const struct segment *segment) {
     return segment->flushed_bytes < segment->size_bytes;
 }
 
-static bool segment_indexes_unwritten(const struct segment *segment) {
-    return segment->index.written < segment->index.count || segment->time_index.written < segment->time_index.count;
-}
-
 static bool segment_is_active(const struct segment *segment) {
     return segment->log && log_active_segment(segment->log) == segment;
 }
@@ -70,9 +66,7 @@ static void shard_unlink_if_closed(struct segment *segment) {
 static void segment_drop_indexes(struct segment *segment) {
     ASSERT(segment->indexes_resident);
     ASSERT(!segment_indexes_unwritten(segment));
-    index_free(&segment->index);
-    time_index_free(&segment->time_index);
-    segment->indexes_resident = false;
+    segment_forget_indexes(segment);
 }
 
 static bool segment_is_free_to_close(const struct segment *segment) {

@@ -41,6 +41,8 @@ struct truncate_task {
     int64_t max_timestamp_ms, max_timestamp_offset; // in: up to there; out: of the segment
     struct index index;                             // what is left of the segment's indexes
     struct time_index times;
+    struct txn_index aborted;
+    bool aborted_file;
     struct producers producers;
     struct replay_segment {
         int64_t base_offset;
@@ -228,6 +230,8 @@ static int64_t truncate_run(struct os_host *host, void *argument) {
     struct segment left = {.base_offset = t->base_offset,
                            .index = t->index,
                            .time_index = t->times,
+                           .aborted = t->aborted,
+                           .aborted_file = t->aborted_file,
                            .indexes_resident = true,
                            .indexes_trim = true};
     error = segment_write_indexes(host, t->directory, &left, true, true);
@@ -260,6 +264,7 @@ static void cut_segment_state(struct truncate_task *t) {
     segment->indexes_durable = false;
     index_truncate(&segment->index, relative);
     time_index_truncate(&segment->time_index, relative);
+    txn_index_truncate(&segment->aborted, t->end_offset);
     if (t->size_bytes == 0) segment->first_timestamp_ms = -1;
     struct time_index_entry last = time_index_floor(&segment->time_index, INT64_MAX);
     t->max_timestamp_ms = last.timestamp_ms;
@@ -269,6 +274,8 @@ static void cut_segment_state(struct truncate_task *t) {
     // Lent while nobody else changes them (reads go on).
     t->index = segment->index;
     t->times = segment->time_index;
+    t->aborted = segment->aborted;
+    t->aborted_file = segment->aborted_file && !segment->aborted_damaged;
 }
 
 static void cut_log_state(struct truncate_task *t) {
@@ -324,6 +331,8 @@ static flow_next truncate_step_done(struct flow *flow) {
     if (t->task.op.op.result < 0) return FLOW_DONE(flow, log_fail_directory(log, t->what, (int)t->task.op.op.result));
     segment->index.written = segment->index.count;
     segment->time_index.written = segment->time_index.count;
+    segment->aborted.written = segment->aborted.count;
+    if (segment->aborted.count > 0) segment->aborted_file = true;
     segment->indexes_durable = true;
     segment->indexes_trim = false;
     segment->flushed_bytes = segment->size_bytes;

@@ -24,10 +24,11 @@ void txn_index_append(struct txn_index *index, const struct aborted_transaction 
 void txn_index_truncate(struct txn_index *index, int64_t offset) {
     while (index->count > 0 && index->entries[index->count - 1].last_offset >= offset)
         index->count--;
+    index->written = min_size(index->written, index->count);
 }
 
-void txn_index_encode(const struct txn_index *index, uint8_t *to) {
-    for (size_t i = 0; i < index->count; i++, to += TXN_INDEX_ENTRY_BYTES) {
+void txn_index_encode(const struct txn_index *index, size_t first, uint8_t *to) {
+    for (size_t i = first; i < index->count; i++, to += TXN_INDEX_ENTRY_BYTES) {
         const struct aborted_transaction *e = &index->entries[i];
         store_be16(to, 0);
         store_be64(to + 2, (uint64_t)e->producer_id);
@@ -38,7 +39,7 @@ void txn_index_encode(const struct txn_index *index, uint8_t *to) {
 }
 
 bool txn_index_decode(struct txn_index *index, struct bytes file, int64_t base_offset, struct text *reason) {
-    index->count = 0;
+    index->count = index->written = 0;
     if (file.size % TXN_INDEX_ENTRY_BYTES != 0) {
         text_addf(reason, "%zu bytes are no multiple of %d", file.size, TXN_INDEX_ENTRY_BYTES);
         return false;
@@ -63,5 +64,6 @@ bool txn_index_decode(struct txn_index *index, struct bytes file, int64_t base_o
         least = entry.last_offset + 1;
         txn_index_append(index, &entry);
     }
+    index->written = index->count;
     return true;
 }

@@ -17,14 +17,15 @@ struct aborted_transaction {
 struct txn_index {
     struct aborted_transaction *entries;
     size_t count, capacity;
+    size_t written; // that many entries are in the file
 };
 void txn_index_free(struct txn_index *index);
 // The markers' offsets rise.
 void txn_index_append(struct txn_index *index, const struct aborted_transaction *entry);
 // Drops the entries whose marker is at or after `offset`.
 void txn_index_truncate(struct txn_index *index, int64_t offset);
-// `to` has room for count * TXN_INDEX_ENTRY_BYTES.
-void txn_index_encode(const struct txn_index *index, uint8_t *to);
+// The entries from `first` on; `to` has room for (count - first) * TXN_INDEX_ENTRY_BYTES.
+void txn_index_encode(const struct txn_index *index, size_t first, uint8_t *to);
 // Replaces what is in `index`. False: not a valid file (a marker below the segment's base, among others): `index` is
 // empty and *reason says where.
 bool txn_index_decode(struct txn_index *index, struct bytes file, int64_t base_offset, struct text *reason);

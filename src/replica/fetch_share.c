@@ -128,6 +128,7 @@ static bool part_read_start(struct flow *flow, struct fetch_share *share, struct
         .max_offset = partition_visible_end(part->partition, share->read_committed),
         .max_bytes = part->max_bytes > 0 ? (uint32_t)part->max_bytes : 0,
         .at_least_one = true,
+        .want_aborted = share->read_committed,
         .flow = flow,
     };
     part->read_held = true;

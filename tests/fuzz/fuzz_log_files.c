@@ -85,7 +85,7 @@ static void fuzz_indexes(struct bytes file, struct text *reason) {
     if (time_index_decode(&times, file, reason)) time_index_truncate(&times, 500);
     if (txn_index_decode(&aborted, file, 0, reason)) {
         uint8_t *again = malloc(aborted.count * TXN_INDEX_ENTRY_BYTES + 1);
-        txn_index_encode(&aborted, again);
+        txn_index_encode(&aborted, 0, again);
         ASSERT(memcmp(again, file.data, file.size) == 0);
         free(again);
     }

@@ -135,8 +135,16 @@ void live_settle(struct live *live) {
         live_turn(live);
 }
 
+// Key: version 0, type 0 (abort) or 1 (commit); value: version 0, coordinator epoch.
+static size_t add_marker(struct batch_writer *writer, const struct batch_spec *spec) {
+    const uint8_t key[4] = {0, 0, 0, spec->marker == COMMIT_MARKER}, value[6] = {0, 0, 0, 0, 0, 1};
+    cr_assert(batch_writer_add(writer, spec->time_ms, (struct bytes){key, 4}, (struct bytes){value, 6}, NULL, 0));
+    return batch_writer_end(writer);
+}
+
 uint8_t *make_batch(const struct batch_spec *spec, size_t *size_bytes) {
-    size_t capacity = BATCH_HEADER_BYTES + (size_t)spec->count * (spec->value_bytes + RECORD_OVERHEAD_MAX_BYTES);
+    size_t capacity = BATCH_HEADER_BYTES + RECORD_OVERHEAD_MAX_BYTES +
+                      (size_t)spec->count * (spec->value_bytes + RECORD_OVERHEAD_MAX_BYTES);
     uint8_t *memory = malloc(capacity), *value = calloc(1, spec->value_bytes + 1);
     struct batch_options options = BATCH_OPTIONS_PLAIN;
     options.base_offset = spec->base_offset;
@@ -145,9 +153,16 @@ uint8_t *make_batch(const struct batch_spec *spec, size_t *size_bytes) {
         options.producer_id = spec->producer_id;
         options.producer_epoch = spec->producer_epoch;
         options.base_sequence = spec->sequence;
+        options.is_transactional = spec->transactional || spec->marker != NO_MARKER;
+        options.is_control = spec->marker != NO_MARKER;
     }
     struct batch_writer writer;
     batch_writer_begin(&writer, memory, capacity, options);
+    if (spec->marker != NO_MARKER) {
+        free(value);
+        *size_bytes = add_marker(&writer, spec);
+        return memory;
+    }
     for (int i = 0; i < spec->count; i++) {
         value[0] = (uint8_t)i;
         cr_assert(batch_writer_add(&writer, spec->time_ms + i, (struct bytes){0},
@@ -188,13 +203,26 @@ void live_flush(struct live *live) {
     live_settle(live);
 }
 
-void live_read(struct live *live, struct log_read *read, int64_t offset, int64_t max_offset, uint32_t max_bytes) {
+static void read_and_wait(struct live *live, struct log_read *read) {
     struct waker waker;
     waker_start(&waker, live->core);
-    *read = (struct log_read){
-        .offset = offset, .max_offset = max_offset, .max_bytes = max_bytes, .at_least_one = true, .flow = &waker.flow};
+    read->flow = &waker.flow;
     if (!log_read_start(live->log, read)) live_until(live, &read->done);
     waker_stop(live, &waker);
+}
+
+void live_read(struct live *live, struct log_read *read, int64_t offset, int64_t max_offset, uint32_t max_bytes) {
+    *read = (struct log_read){.offset = offset, .max_offset = max_offset, .max_bytes = max_bytes, .at_least_one = true};
+    read_and_wait(live, read);
+}
+
+void live_read_committed(struct live *live, struct log_read *read, int64_t offset, uint32_t max_bytes) {
+    *read = (struct log_read){.offset = offset,
+                              .max_offset = log_last_stable_offset(live->log),
+                              .max_bytes = max_bytes,
+                              .at_least_one = true,
+                              .want_aborted = true};
+    read_and_wait(live, read);
 }
 
 int64_t check_range(struct live *live, const struct log_read *read, int64_t offset, int64_t max_offset) {

@@ -52,6 +52,8 @@ struct batch_spec {
     int32_t sequence;
     int64_t base_offset; // for LOG_FROM_LEADER
     int32_t epoch;
+    bool transactional;
+    enum { NO_MARKER, COMMIT_MARKER, ABORT_MARKER } marker; // count and value_bytes are not used then
 };
 uint8_t *make_batch(const struct batch_spec *spec, size_t *size_bytes);
 
@@ -62,6 +64,8 @@ void live_fill(struct live *live, int count, const struct batch_spec *spec);
 void live_flush(struct live *live);
 // Reads and waits; the caller releases.
 void live_read(struct live *live, struct log_read *read, int64_t offset, int64_t max_offset, uint32_t max_bytes);
+// The same with the aborted transactions, up to the last stable offset.
+void live_read_committed(struct live *live, struct log_read *read, int64_t offset, uint32_t max_bytes);
 // Checks that the range of a read holds whole batches, whose first ends at or after `offset`; returns the offset behind
 // the last one.
 int64_t check_range(struct live *live, const struct log_read *read, int64_t offset, int64_t max_offset);
