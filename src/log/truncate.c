@@ -302,6 +302,7 @@ static flow_next truncate_step_cut(struct flow *flow) {
     t->now_ms = core_wall_ms(log->core);
     t->expiration_ms = log->producer_expiration_ms;
     producers_init(&t->producers, log->producers.hash_seed);
+    t->max_timestamp_ms = t->max_timestamp_offset = -1;
     if (!t->create) cut_segment_state(t);
     collect_bases(t, keep);
     log_remove_last_segments(log, log->segment_count - keep);

@@ -69,6 +69,8 @@ Test(work, restart_at_another_offset) {
     cr_assert_eq(live_work(&live, LOG_RESTART, 1000), 0);
     cr_assert_eq(log_start_offset(live.log), 1000);
     cr_assert_eq(log_end_offset(live.log), 1000);
+    live_reopen(&live); // with nothing in it
+    cr_assert_eq(log_end_offset(live.log), 1000);
     live_fill(&live, 10, &five);
     check_all(&live);
     live_flush(&live);
