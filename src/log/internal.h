@@ -105,6 +105,8 @@ static inline struct segment *log_active_segment(const struct log *log) {
     return log->segments[log->segment_count - 1];
 }
 struct segment_limits log_segment_limits(const struct log *log);
+// The size that a new segment's file has from the start (preallocate); 0: it grows.
+uint64_t log_initial_file_bytes(const struct log *log);
 
 // ---- work.c: what every piece of maintenance is. Allocated, and freed by log_task_end.
 struct log_task {

@@ -61,12 +61,14 @@ static int64_t check_topic_id(struct loading *l) {
 // ---- segments
 // ---------------------------------------------------------------------------------------------------------------------------
 static int64_t add_empty_segment(struct loading *l, int64_t base_offset) {
-    int file = segment_create_files(l->host, l->path, base_offset);
+    uint64_t allocate_bytes = log_initial_file_bytes(l->log);
+    int file = segment_create_files(l->host, l->path, base_offset, allocate_bytes);
     if (file < 0) return file;
     os_close(l->host, file);
     struct segment *segment = segment_new(base_offset);
     segment->modified_ms = l->now_ms;
     segment->indexes_durable = true;
+    segment->preallocated = allocate_bytes > 0;
     log_add_segment(l->log, segment);
     l->log->end_offset = base_offset;
     l->directory_changed = true;

@@ -80,6 +80,10 @@ void log_attach(struct log *log, struct core *core, struct log_listener *listene
     flush_init(log);
 }
 
+uint64_t log_initial_file_bytes(const struct log *log) {
+    return log->config.preallocate ? (uint64_t)log->config.segment_bytes : 0;
+}
+
 struct segment_limits log_segment_limits(const struct log *log) {
     return (struct segment_limits){.index_interval_bytes = (uint32_t)log->config.index_interval_bytes,
                                    .index_bytes_max = (uint32_t)log->config.segment_index_bytes};

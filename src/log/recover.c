@@ -127,6 +127,15 @@ static int64_t explain_loss(struct loading *l, const char *where, int64_t end_of
     return LOADING_CORRUPT;
 }
 
+// A tail that was preallocated and never written. (One that says it is longer than it looks at is cut all the same.)
+static bool is_blank(struct loading *l, int file, uint64_t position) {
+    uint8_t bytes[4096];
+    int64_t got = os_pread(l->host, file, bytes, sizeof bytes, position);
+    for (int64_t i = 0; i < got; i++)
+        if (bytes[i] != 0) return false;
+    return got > 0;
+}
+
 // The segment is valid up to pass->valid_bytes: the log ends there.
 static int64_t cut(struct loading *l, size_t i, const struct segment_pass *pass, uint64_t file_bytes) {
     char where[220];
@@ -137,9 +146,10 @@ static int64_t cut(struct loading *l, size_t i, const struct segment_pass *pass,
     if (error < 0) return error;
     int file = segment_open_file(l->host, l->path, l->log->segments[i]->base_offset);
     if (file < 0) return file;
+    bool blank = l->log->config.preallocate && l->load->cut_bytes == 0 && is_blank(l, file, pass->valid_bytes);
     error = os_truncate(l->host, file, pass->valid_bytes);
     os_close(l->host, file);
-    if (error < 0) return error;
+    if (error < 0 || blank) return error;
     l->load->cut_bytes += (int64_t)(file_bytes - pass->valid_bytes);
     loading_note(l, "%s; the log was cut there: it ends at offset %" PRId64 ", %" PRId64 " bytes were dropped", where,
                  pass->end_offset, l->load->cut_bytes);

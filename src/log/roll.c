@@ -58,12 +58,24 @@ static int write_snapshot(struct os_host *host, const struct log_roll *roll) {
     return file_write(host, roll->directory, name, roll->snapshot, roll->snapshot_bytes, false);
 }
 
+// What was preallocated and not used goes, durably: a sealed segment ends where its file ends.
+static int trim_sealed(struct os_host *host, struct log_roll *roll) {
+    const struct segment *sealed = roll->sealed;
+    if (!sealed->preallocated) return 0;
+    int error = os_truncate(host, sealed->file, sealed->size_bytes);
+    if (error == 0) error = os_fsync(host, sealed->file);
+    roll->sync_failed = error != 0;
+    return error;
+}
+
 static int64_t roll_run(struct os_host *host, void *argument) {
     struct log_roll *roll = argument;
     int error = segment_write_indexes(host, roll->directory, roll->sealed, true, false);
     if (error == 0) error = write_snapshot(host, roll);
     if (error != 0) return error;
-    roll->file = segment_create_files(host, roll->directory, roll->base_offset);
+    error = trim_sealed(host, roll);
+    if (error != 0) return error;
+    roll->file = segment_create_files(host, roll->directory, roll->base_offset, roll->allocate_bytes);
     error = roll->file < 0 ? roll->file : directory_sync(host, roll->directory);
     if (error == 0) return 0;
     roll->sync_failed = roll->file >= 0;
@@ -87,7 +99,12 @@ void log_roll_begin(struct log *log, struct log_roll *roll, int64_t base_offset,
     ASSERT(base_offset >= log->end_offset);
     ASSERT(log->flushed_end == log->end_offset);
     ASSERT(active->indexes_resident);
-    *roll = (struct log_roll){.directory = log->path, .sealed = active, .base_offset = base_offset, .file = -1};
+    ASSERT(active->file >= 0);
+    *roll = (struct log_roll){.directory = log->path,
+                              .sealed = active,
+                              .allocate_bytes = log_initial_file_bytes(log),
+                              .base_offset = base_offset,
+                              .file = -1};
     flow_op_init(&roll->op, flow);
     segment_finish_time_index(active);
     segment_hold(active);
@@ -104,6 +121,7 @@ static void roll_install(struct log *log, struct log_roll *roll) {
     struct segment *segment = segment_new(roll->base_offset);
     segment->modified_ms = core_wall_ms(log->core);
     segment->file = roll->file;
+    segment->preallocated = roll->allocate_bytes > 0;
     log_add_segment(log, segment);
     log_adopt_segment(log, segment);
     log_choose_roll_jitter(log);
@@ -122,6 +140,7 @@ bool log_roll_is_done(struct log *log, struct log_roll *roll) {
     int error = (int)roll->op.op.result;
     roll->error = KAFKA_ERROR_NONE;
     if (error == 0) {
+        roll->sealed->preallocated = false;
         roll_install(log, roll);
     } else if (roll->sync_failed || !leaves_the_log_usable(error)) {
         roll->error = log_fail_directory(log, "making a new segment", error);

@@ -21,6 +21,7 @@ struct log_roll {
     // lent to the offloaded function
     const char *directory;
     struct segment *sealed;
+    uint64_t allocate_bytes; // for the new file
     int64_t base_offset;
     uint8_t *snapshot;
     size_t snapshot_bytes;

@@ -65,7 +65,7 @@ static int64_t stale_snapshot(const struct log *log) {
 }
 
 void save_collect(struct log *log, struct save *save, bool is_final) {
-    *save = (struct save){.directory = log->path, .end_offset = log->end_offset, .stale_snapshot = -1};
+    *save = (struct save){.directory = log->path, .end_offset = log->end_offset, .stale_snapshot = -1, .trim_base = -1};
     save->indexes = malloc(log->segment_count * sizeof *save->indexes);
     ASSERT(save->indexes != NULL);
     for (size_t i = 0; i < log->segment_count; i++) {
@@ -82,6 +82,11 @@ void save_collect(struct log *log, struct save *save, bool is_final) {
         producers_encode(&log->producers, save->snapshot);
         save->stale_snapshot = stale_snapshot(log);
     }
+    const struct segment *active = log_active_segment(log);
+    if (is_final && active->preallocated) {
+        save->trim_base = active->base_offset;
+        save->trim_bytes = active->size_bytes;
+    }
     if (log->epochs.version != log->epochs.written_version) {
         save->epochs = epochs_encode(&log->epochs, &save->epochs_bytes);
         save->epochs_version = log->epochs.version;
@@ -89,7 +94,7 @@ void save_collect(struct log *log, struct save *save, bool is_final) {
 }
 
 bool save_is_empty(const struct save *save) {
-    return save->index_count == 0 && !save->snapshot && !save->sync_snapshot && !save->epochs;
+    return save->index_count == 0 && save->trim_base < 0 && !save->snapshot && !save->sync_snapshot && !save->epochs;
 }
 
 // ---- offloaded
@@ -125,6 +130,16 @@ static int save_index(struct os_host *host, struct save *save, const struct save
     return write_part(host, save, name, entry->aborted, entry->aborted_at, entry->trim);
 }
 
+static int trim_log(struct os_host *host, struct save *save) {
+    if (save->trim_base < 0) return 0;
+    int file = segment_open_file(host, save->directory, save->trim_base);
+    if (file < 0) return file;
+    int error = os_truncate(host, file, save->trim_bytes);
+    if (error == 0) return sync_and_close(host, save, file);
+    os_close(host, file);
+    return error;
+}
+
 static int save_snapshot(struct os_host *host, struct save *save) {
     if (!save->snapshot && !save->sync_snapshot) return 0;
     char name[64];
@@ -135,7 +150,7 @@ static int save_snapshot(struct os_host *host, struct save *save) {
 
 int64_t save_run(struct os_host *host, void *argument) {
     struct save *save = argument;
-    int error = 0;
+    int error = trim_log(host, save);
     for (size_t i = 0; i < save->index_count && error == 0; i++)
         error = save_index(host, save, &save->indexes[i]);
     if (error == 0) error = save_snapshot(host, save);

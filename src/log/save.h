@@ -20,6 +20,8 @@ struct save {
     struct save_index *indexes;
     size_t index_count;
     int64_t end_offset; // of the state that was collected
+    int64_t trim_base;  // of a segment whose file is cut to trim_bytes; -1: none
+    uint64_t trim_bytes;
     bool sync_snapshot; // there is one at end_offset, but it may not be durable
     uint8_t *snapshot;  // else, if not NULL: its bytes
     size_t snapshot_bytes;

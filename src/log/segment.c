@@ -113,7 +113,7 @@ static int open_with_suffix(struct os_host *host, const char *directory, int64_t
     return os_open(host, path, flags);
 }
 
-int segment_create_files(struct os_host *host, const char *directory, int64_t base_offset) {
+int segment_create_files(struct os_host *host, const char *directory, int64_t base_offset, uint64_t allocate_bytes) {
     static const char *const suffixes[] = {".index", ".timeindex", ".log"};
     int file = -1;
     for (size_t i = 0; i < ARRAY_LENGTH(suffixes); i++) {
@@ -122,7 +122,10 @@ int segment_create_files(struct os_host *host, const char *directory, int64_t ba
             open_with_suffix(host, directory, base_offset, suffixes[i], OS_READ | OS_WRITE | OS_CREATE | OS_TRUNCATE);
         if (file < 0) return file;
     }
-    return file;
+    int error = allocate_bytes > 0 ? os_allocate(host, file, allocate_bytes) : 0;
+    if (error == 0) return file;
+    os_close(host, file);
+    return error;
 }
 
 int segment_open_file(struct os_host *host, const char *directory, int64_t base_offset) {

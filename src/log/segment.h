@@ -38,6 +38,7 @@ struct segment {
     bool time_pending;        // the largest timestamp has no time index entry yet
     bool indexes_resident;    // both are in memory; else only in their files (and nothing of them is unwritten)
     bool indexes_durable;     // the index files hold every entry and have been fsynced since
+    bool preallocated;        // <base>.log may be longer than size_bytes: it is cut when no more is appended to it
     bool indexes_trim;        // an index file is longer than its entries: cut it with the next write
 
     // The core's, from here on. The loader leaves it as segment_new() made it.
@@ -91,9 +92,9 @@ static inline int64_t segment_relative(const struct segment *segment, int64_t of
 
 // "<directory>/<20 digits><suffix>", suffix e.g. ".log", ".index.deleted". False: longer than LOG_PATH_BYTES_MAX.
 bool segment_path(char path[static LOG_PATH_BYTES_MAX], const char *directory, int64_t base_offset, const char *suffix);
-// Creates (or empties) .log, .index and .timeindex. The log file's descriptor, open for both. The caller fsyncs the
-// directory.
-int segment_create_files(struct os_host *host, const char *directory, int64_t base_offset);
+// Creates (or empties) .log, .index and .timeindex. The log file's descriptor, open for both; allocate_bytes > 0: the
+// log file has that size (preallocate). The caller fsyncs the directory.
+int segment_create_files(struct os_host *host, const char *directory, int64_t base_offset, uint64_t allocate_bytes);
 int segment_open_file(struct os_host *host, const char *directory, int64_t base_offset);
 // The file of aborted transactions, if there is one; apart from the indexes, since it cannot be built from the batches
 // of this segment alone: -EINVAL: not a valid one.

@@ -42,6 +42,7 @@ struct truncate_task {
     struct index index;                             // what is left of the segment's indexes
     struct time_index times;
     struct txn_index aborted;
+    uint64_t allocate_bytes; // with create
     bool aborted_file;
     struct producers producers;
     struct replay_segment {
@@ -151,10 +152,11 @@ static int delete_snapshots_above(struct os_host *host, const struct truncate_ta
 }
 
 static int cut_segment(struct os_host *host, struct truncate_task *t) {
-    t->file = t->create ? segment_create_files(host, t->directory, t->base_offset)
+    t->file = t->create ? segment_create_files(host, t->directory, t->base_offset, 0)
                         : segment_open_file(host, t->directory, t->base_offset);
     if (t->file < 0) return t->file;
     int error = os_truncate(host, t->file, t->size_bytes);
+    if (error == 0 && t->allocate_bytes > 0) error = os_allocate(host, t->file, t->allocate_bytes);
     return error != 0 ? error : os_fsync(host, t->file);
 }
 
@@ -301,6 +303,7 @@ static flow_next truncate_step_cut(struct flow *flow) {
     t->directory = log->path;
     t->now_ms = core_wall_ms(log->core);
     t->expiration_ms = log->producer_expiration_ms;
+    t->allocate_bytes = t->create ? log_initial_file_bytes(log) : 0;
     producers_init(&t->producers, log->producers.hash_seed);
     t->max_timestamp_ms = t->max_timestamp_offset = -1;
     if (!t->create) cut_segment_state(t);
@@ -337,6 +340,7 @@ static flow_next truncate_step_done(struct flow *flow) {
     segment->indexes_durable = true;
     segment->indexes_trim = false;
     segment->flushed_bytes = segment->size_bytes;
+    segment->preallocated = t->allocate_bytes > 0;
     segment->max_timestamp_ms = t->max_timestamp_ms;
     segment->max_timestamp_offset = t->max_timestamp_offset;
     segment->time_pending = t->max_timestamp_ms >= 0;

@@ -125,6 +125,8 @@ int os_fsync(struct os_host *host, int file);     // data and metadata; director
 int os_fdatasync(struct os_host *host, int file); // data and what is needed to read it
 int os_sync_filesystem(struct os_host *host, int file);
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes);
+// Makes an empty file so long, of zeros, with all its space reserved (where the file system cannot: without).
+int os_allocate(struct os_host *host, int file, uint64_t size_bytes);
 int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t size_bytes);
 int os_stat(struct os_host *host, const char *path, struct os_stat *stat);
 int os_stat_file(struct os_host *host, int file, struct os_stat *stat);

@@ -479,6 +479,17 @@ int os_truncate(struct os_host *host, int file, uint64_t size_bytes) {
     return 0;
 }
 
+int os_allocate(struct os_host *host, int file, uint64_t size_bytes) {
+    sim_block(host, "os_allocate", latency(host->root, 5 * SIM_US, 100 * SIM_US));
+    struct inode *inode = file_of(host, file, OS_WRITE, "os_allocate");
+    ASSERT(inode->size <= size_bytes);
+    if (inode->disk->used_bytes + size_bytes - inode->size > inode->disk->faults.capacity) return -ENOSPC;
+    file_truncate(inode, size_bytes);
+    inode->modified_ms = os_host_wall_ms(host);
+    trace_file(host, "allocate", inode, size_bytes);
+    return 0;
+}
+
 static void stat_inode(const struct inode *inode, struct os_stat *stat) {
     *stat = (struct os_stat){.size_bytes = inode->is_directory ? PAGE_BYTES : inode->size,
                              .modified_ms = inode->modified_ms,

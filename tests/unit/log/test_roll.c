@@ -93,3 +93,90 @@ Test(roll, everything_counts_as_flushed_only_in_order) {
     cr_assert_eq(log_flushed_end(live.log), 50);
     live_close(&live);
 }
+
+// ---- preallocate
+static uint64_t file_bytes(struct live *live, int64_t base_offset) {
+    char name[64];
+    struct os_stat stat;
+    snprintf(name, sizeof name, "orders-0/%020lld.log", (long long)base_offset);
+    cr_assert_eq(os_stat(live->fixture.host, fixture_path(&live->fixture, name), &stat), 0, "%s", name);
+    return stat.size_bytes;
+}
+
+static void check_files(struct live *live, uint64_t active_bytes) {
+    const struct log *log = live->log;
+    for (size_t i = 0; i + 1 < log->segment_count; i++)
+        cr_assert_eq(file_bytes(live, log->segments[i]->base_offset), log->segments[i]->size_bytes);
+    cr_assert_eq(file_bytes(live, log_active_segment(log)->base_offset), active_bytes);
+}
+
+static void check_all_readable(struct live *live) {
+    struct log_read read;
+    for (int64_t at = 0; at < log_end_offset(live->log);) {
+        live_read(live, &read, at, log_end_offset(live->log), 1 << 20);
+        at = check_range(live, &read, at, log_end_offset(live->log));
+        log_read_release(live->log, &read);
+    }
+}
+
+Test(roll, preallocated_files_are_cut_when_sealed_and_closed) {
+    const struct batch_spec spec = {.count = 1, .value_bytes = 931, .time_ms = 1000};
+    struct live live;
+    struct topic_config config = live_config(10000);
+    config.preallocate = true;
+    live_open(&live, &config);
+    check_files(&live, 10000);
+    live_fill(&live, 25, &spec);
+    cr_assert_eq(live.log->segment_count, 3);
+    check_files(&live, 10000);
+    check_all_readable(&live);
+    live_reopen(&live);
+    check_files(&live, log_active_segment(live.log)->size_bytes); // and is not allocated again
+    live_fill(&live, 1, &spec);
+    check_files(&live, log_active_segment(live.log)->size_bytes);
+    live_fill(&live, 2, &spec);
+    check_files(&live, 10000);
+    cr_assert_eq(live_work(&live, LOG_TRUNCATE, 26), 0);
+    check_files(&live, log_active_segment(live.log)->size_bytes);
+    cr_assert_eq(live_work(&live, LOG_RESTART, 100), 0);
+    check_files(&live, 10000);
+    live_close(&live);
+}
+
+Test(roll, preallocated_tail_after_a_kill) {
+    struct live live;
+    struct topic_config config = live_config(10000);
+    config.preallocate = true;
+    live_open(&live, &config);
+    live_fill(&live, 13, &(struct batch_spec){.count = 1, .value_bytes = 931, .time_ms = 1000});
+    live_flush(&live);
+    // A kill leaves the files as they are now; a copy of the partition stands for that.
+    char command[512];
+    snprintf(command, sizeof command, "cp -r %s/orders-0 %s/copy-0", live.fixture.path, live.fixture.path);
+    cr_assert_eq(system(command), 0);
+    int64_t base = log_active_segment(live.log)->base_offset;
+    uint64_t size = log_active_segment(live.log)->size_bytes;
+    for (int64_t point = 0; point <= 13; point += 13) {
+        struct log_load load = {.dir = &live.dir,
+                                .topic = "copy",
+                                .config = config,
+                                .durable = true,
+                                .recovery_point = point,
+                                .log_start_offset = -1,
+                                .high_watermark = 13,
+                                .producer_expiration_ms = INT64_MAX};
+        cr_assert_eq(log_load_run(live.fixture.host, &load), 0, "%s", load.reason);
+        cr_assert_str_eq(load.reason, ""); // nobody is to worry
+        cr_assert_eq(load.cut_bytes, 0);
+        cr_assert_eq(load.log->end_offset, 13);
+        cr_assert_eq(log_active_segment(load.log)->base_offset, base);
+        cr_assert_eq(log_active_segment(load.log)->size_bytes, size);
+        log_free(load.log);
+        char name[64];
+        struct os_stat stat;
+        snprintf(name, sizeof name, "copy-0/%020lld.log", (long long)base);
+        cr_assert_eq(os_stat(live.fixture.host, fixture_path(&live.fixture, name), &stat), 0);
+        cr_assert_eq(stat.size_bytes, size);
+    }
+    live_close(&live);
+}

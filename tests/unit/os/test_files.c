@@ -51,6 +51,10 @@ Test(files, vectors_are_written_in_order_and_reads_stop_at_the_end) {
     cr_assert_eq(os_truncate(f.host, file, 5), 0);
     cr_assert_eq(os_pread(f.host, file, buffer, sizeof buffer, 2), 3);
     cr_assert_eq(os_pread(f.host, -1, buffer, 1, 0), -EBADF);
+    cr_assert_eq(os_truncate(f.host, file, 0), 0);
+    cr_assert_eq(os_allocate(f.host, file, 40), 0);
+    cr_assert_eq(os_pread(f.host, file, buffer, sizeof buffer, 0), 40);
+    cr_assert(buffer[0] == 0 && memcmp(buffer, buffer + 1, 39) == 0);
     os_close(f.host, file);
     temporary_close(&t);
     fixture_close(&f);
