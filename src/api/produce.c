@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a Produce request, on the core that owns the connection.
 //
-// validate: every batch is checked and corrected here, where its bytes are hot -> route: one append for each partition
-// goes to its core, and the connection may start its next Produce -> gather: all have answered -> respond. acks=0 is
-// never answered; an error closes the connection (trap 21).
+// order: until the earlier ones of the connection have been routed -> validate: every batch is checked and corrected
+// here, where its bytes are hot, or on a thread if that takes long -> route: one append for each partition goes to its
+// core, and the connection's next Produce may pass -> gather: all have answered -> respond. acks=0 is never answered;
+// an error closes the connection (trap 21).
 //
 // The bytes stay in the request's frame, where the appends patch and write them; the frame goes when the request ends.
 #include "protocol/messages/produce.h"
@@ -12,13 +13,13 @@
 #include "api/handlers.h"
 #include "api/state.h"
 #include "metadata/publish.h"
-#include "protocol/batch_validate.h"
 #include "protocol/message.h"
 #include "protocol/produce_codec.h"
 #include "replica/append.h"
 #include <stdlib.h>
 
 #define PRODUCE_STEPS(STEP)                                                                                            \
+    STEP(produce, order)                                                                                               \
     STEP(produce, validate) STEP(produce, route) STEP(produce, gather) STEP(produce, respond) STEP(produce, release)
 enum { VERSION_OF_LEADERS = 10 };
 
@@ -44,6 +45,9 @@ struct produce {
     const struct produce_request *request;
     struct produce_row *rows;
     size_t row_count;
+    size_t validated;   // rows
+    bool is_validating; // the next one has begun
+    struct validation validation;
     uint32_t pending;
 };
 
@@ -60,6 +64,7 @@ void handle_produce(struct api_call *call) {
         return respond_close(call, error.reason);
     }
     p->request = call->body;
+    call->request->flow = &p->flow;
     flow_start(&p->flow, &produce_flow, call->core);
 }
 
@@ -122,14 +127,24 @@ static int16_t row_refusal(const struct produce *p, const struct produce_row *ro
     return KAFKA_ERROR_NONE;
 }
 
-static void row_validate(struct produce *p, struct produce_row *row, const struct image *image) {
+// False: the row needs no validation, its error is known.
+static bool row_begin(struct produce *p, struct produce_row *row) {
+    const struct image *image = image_of(p->call->core);
     const struct image_topic *topic = image_topic_by_name(image, row->topic);
     const struct image_partition *partition = topic ? image_partition(topic, row->index) : NULL;
     row->check.before_log = true;
-    row->error = row_refusal(p, row, topic, partition);
-    if (row->error != KAFKA_ERROR_NONE) return;
+    bool has_acks = p->request->acks >= -1 && p->request->acks <= 1;
+    row->error = has_acks ? row_refusal(p, row, topic, partition) : KAFKA_ERROR_INVALID_REQUIRED_ACKS;
+    if (row->error != KAFKA_ERROR_NONE) return false;
     const struct topic_config *config = &topic->config;
-    struct append_rules rules = {
+    row->append.topic_id = topic->id;
+    row->append.index = row->index;
+    row->owner_core = partition->owner_core;
+    p->validation.flow = &p->flow;
+    p->validation.records = row->records;
+    p->validation.arena = &p->call->request->arena;
+    p->validation.check = &row->check;
+    p->validation.rules = (struct append_rules){
         .now_ms = core_wall_ms(p->call->core),
         .log_append_time = config->timestamp_type == TOPIC_LOG_APPEND_TIME,
         .timestamp_before_max_ms = config->timestamp_before_max_ms,
@@ -138,17 +153,16 @@ static void row_validate(struct produce *p, struct produce_row *row, const struc
         .max_batch_bytes = (uint32_t)config->max_message_bytes,
         .produce_version = p->call->version,
         .decompressed_max_bytes = facts_of(p->call->core)->decompressed_bytes_max,
-        .cache = &p->call->core->api->decompress,
     };
-    append_validate(row->records, &rules, &p->call->request->arena, &row->check);
+    return true;
+}
+
+static void row_end(struct produce *p, struct produce_row *row) {
     row->error = row->check.error;
     if (row->error != KAFKA_ERROR_NONE) return;
-    if (rules.log_append_time) row->log_append_time_ms = row->check.max_timestamp;
-    row->append.topic_id = topic->id;
-    row->append.index = row->index;
+    if (p->validation.rules.log_append_time) row->log_append_time_ms = row->check.max_timestamp;
     row->append.records = (uint8_t *)row->check.batch.bytes.data; // the frame's or the arena's own memory
     row->append.size_bytes = row->check.batch.bytes.size;
-    row->owner_core = partition->owner_core;
 }
 
 static bool has_transactional_batch(const struct produce_row *row) {
@@ -156,26 +170,40 @@ static bool has_transactional_batch(const struct produce_row *row) {
            batch_is_transactional(&row->check.batch);
 }
 
-static flow_next produce_step_validate(struct flow *flow) {
+static flow_next produce_step_order(struct flow *flow) {
     struct produce *p = self(flow);
+    if (!request_may_pass(p->call->request)) return FLOW_WAIT;
     if (!rows_make(p) || !rows_supersede(p)) {
         respond_close(p->call, "request needs too much memory");
         return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     }
-    const struct image *image = image_of(flow->core);
-    int16_t acks = p->request->acks;
-    bool transactional = false;
-    for (size_t i = 0; i < p->row_count; i++) {
-        struct produce_row *row = &p->rows[i];
-        if (row->superseded) continue;
-        if (acks < -1 || acks > 1) {
-            row->error = KAFKA_ERROR_INVALID_REQUIRED_ACKS;
-            row->check.before_log = true;
-            continue;
-        }
-        row_validate(p, row, image);
-        transactional |= has_transactional_batch(row);
+    return FLOW_NEXT;
+}
+
+// What has not been routed when the broker stops was never heard of.
+static bool is_given_up(struct produce *p) {
+    bool stopping = p->call->core->net->closing && request_is_orphan(p->call->request);
+    return stopping && (!p->is_validating || validation_give_up(&p->validation));
+}
+
+static flow_next produce_step_validate(struct flow *flow) {
+    struct produce *p = self(flow);
+    if (is_given_up(p)) {
+        respond_nothing(p->call);
+        return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     }
+    for (; p->validated < p->row_count; p->validated++) {
+        struct produce_row *row = &p->rows[p->validated];
+        if (row->superseded) continue;
+        if (!p->is_validating && !row_begin(p, row)) continue;
+        p->is_validating = true;
+        if (!validation_run(&flow->core->api->validations, &p->validation)) return FLOW_WAIT;
+        p->is_validating = false;
+        row_end(p, row);
+    }
+    bool transactional = false;
+    for (size_t i = 0; i < p->row_count; i++)
+        transactional |= has_transactional_batch(&p->rows[i]);
     // Transactions are not served yet; without a transactional id Kafka refuses such batches on every partition (trap
     // 67).
     for (size_t i = 0; transactional && i < p->row_count; i++) {
@@ -208,6 +236,7 @@ static flow_next produce_step_route(struct flow *flow) {
         p->pending++;
         append_send(flow->core, row->owner_core, &row->append);
     }
+    request_pass(p->call->request);
     return FLOW_NEXT;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "api/fetch_session.h"
+#include "api/validation.h"
 #include "core/core.h"
-#include "protocol/compress.h"
 
 // A block of producer ids that this core hands out; a new one is asked for when it is used up.
 struct producer_ids {
@@ -18,7 +18,8 @@ struct api_state {
     struct producer_ids producer_ids;
     bool offsets_topic_asked; // its creation, by FindCoordinator
     struct fetch_sessions fetch_sessions;
-    struct decompress_cache decompress; // for Produce
+    struct validations validations; // of Produce
 };
-void api_state_init(struct api_state *state, struct core *core);
+// validation_cost_max_ns: of one batch, and of a turn, on the core.
+void api_state_init(struct api_state *state, struct core *core, uint64_t validation_cost_max_ns);
 void api_state_free(struct api_state *state);

@@ -35,6 +35,11 @@ static int cores_wanted(const struct broker *b) {
     return (int)max_i64(1, min_i64(wanted, CORES_MAX - 1));
 }
 
+// What one batch may unfold to. max.message.bytes is 1 MiB, and text shrinks to a hundredth at best; walking this many
+// bytes takes a good 100 ms of a computing thread. What would take a core more than some ms is done there (decision
+// 0008).
+enum { DECOMPRESSED_BYTES_MAX = 128 << 20, VALIDATION_COST_MAX_NS = 2000000 };
+
 static void cores_prepare(struct broker *b) {
     struct broker_budget budget =
         broker_budget_divide((uint64_t)config_i64(b->config, CONFIG_TAILRACE_MEMORY), b->data_cores);
@@ -56,7 +61,8 @@ static void cores_prepare(struct broker *b) {
         core->replicas = &c->replicas;
         core->api = &c->api;
         core->groups = &c->groups;
-        api_state_init(&c->api, core);
+        uint64_t cost_max_ns = b->options.validation_cost_max_ns;
+        api_state_init(&c->api, core, cost_max_ns > 0 ? cost_max_ns : VALIDATION_COST_MAX_NS);
         core->buffers.kept_limit_bytes = budget.kept_bytes;
         groups_init(&c->groups, core, &groups);
         net_init(&c->net, core, &handler, &limits);
@@ -64,10 +70,6 @@ static void cores_prepare(struct broker *b) {
     }
     b->control->facts = &b->facts;
 }
-
-// What one batch may unfold to. max.message.bytes is 1 MiB, and text shrinks to a hundredth at best; walking this many
-// bytes takes a good 100 ms of a core.
-enum { DECOMPRESSED_BYTES_MAX = 128 << 20 };
 
 struct broker *broker_create(const struct broker_options *options, char reason[static 256]) {
     struct broker *b = calloc(1, sizeof *b);

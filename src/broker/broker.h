@@ -17,6 +17,7 @@ struct broker_options {
     // Told when all that is left is to end the process: on the control core. May be NULL.
     void (*stopped)(void *context, struct broker *broker, int exit_status);
     void *context;
+    uint64_t validation_cost_max_ns; // api/validation.h; 0: the usual
 };
 // NULL with the reason when the engine cannot be had or the configuration asks for something impossible. Nothing is
 // touched on disk yet.

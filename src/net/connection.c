@@ -144,6 +144,20 @@ bool request_is_orphan(const struct request *request) {
     return request->connection->closing;
 }
 
+bool request_may_pass(const struct request *request) {
+    const struct list *before = request->link.prev;
+    return before == &request->connection->requests || container_of(before, struct request, link)->passed;
+}
+
+void request_pass(struct request *request) {
+    if (request->passed) return;
+    request->passed = true;
+    struct list *behind = request->link.next;
+    if (behind == &request->connection->requests) return;
+    struct flow *flow = container_of(behind, struct request, link)->flow;
+    if (flow) flow_wake(flow);
+}
+
 void request_finish(struct request *request, const struct os_slice *slices, size_t count,
                     void (*sent)(struct request *request)) {
     ASSERT(!request->finished);
@@ -152,6 +166,7 @@ void request_finish(struct request *request, const struct os_slice *slices, size
     request->slices = slices;
     request->slice_count = count;
     request->sent = sent;
+    request_pass(request);
     flow_wake(&request->connection->writer);
 }
 

@@ -58,6 +58,7 @@ struct request {
     uint8_t *frame;     // what followed the length; given back at the end or by request_drop_frame()
     uint32_t frame_size;
     bool overlaps;
+    bool passed; // those behind it may take effect
     // From the header; the handler fills them.
     int16_t api_key;
     int16_t api_version;
@@ -79,6 +80,10 @@ void request_finish(struct request *request, const struct os_slice *slices, size
 // Closes the connection without an answer, with one log line that gives the reason (static text) and the request's key
 // and version.
 void request_close(struct request *request, const char *reason);
+// Requests of a connection that overlap take effect in the order in which they came: whether all before this one have
+// passed; its flow is woken when the last one does. A request that is finished has passed.
+bool request_may_pass(const struct request *request);
+void request_pass(struct request *request);
 // The frame's bytes are not needed any more (no view into it is used later).
 void request_drop_frame(struct request *request);
 const struct os_address *request_peer(const struct request *request);

@@ -89,6 +89,11 @@ uint64_t os_host_random(struct os_host *host); // [any]
 enum { OS_HELPERS_MAX = 4 };
 typedef int64_t os_offload_function(struct os_host *host, void *argument);
 void os_offload(struct os *os, struct os_op *op, os_offload_function *function, void *argument);
+// [core] The same for functions that compute for long and do not sleep. They have
+// threads of their own, one a CPU (2 at least, OS_COMPUTERS_MAX at most), so that
+// functions that sleep do not wait for them.
+enum { OS_COMPUTERS_MAX = 16 };
+void os_compute(struct os *os, struct os_op *op, os_offload_function *function, void *argument);
 
 // ---- files: calls that complete at once
 // [any], but on a core only those that cannot sleep: os_pwritev of a cached

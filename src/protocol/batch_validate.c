@@ -3,6 +3,7 @@
 // the header's own consistency, then the records.
 #include "protocol/batch_validate.h"
 #include "base/assert.h"
+#include "protocol/batch_cost.h"
 #include "protocol/legacy.h"
 #include "protocol/record.h"
 #include "protocol/record_rules.h"
@@ -94,6 +95,7 @@ static bool check_blob(struct bytes records, const struct append_rules *rules, s
 }
 
 static bool check_header(const struct batch *b, const struct append_rules *rules, struct append_check *check) {
+    check->cost_ns = b->bytes.size / COST_BYTES_PER_NS;
     if (b->base_offset != 0) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "base offset is not 0");
     if (b->bytes.size > rules->max_batch_bytes) {
         return refuse_before_log(check, KAFKA_ERROR_MESSAGE_TOO_LARGE, "batch is larger than max.message.bytes");
@@ -125,6 +127,13 @@ static bool check_alone(struct bytes records, struct append_check *check) {
     return true;
 }
 
+// By the header, before anything that takes long.
+static bool is_long(const struct append_rules *rules, const struct batch *b) {
+    uint64_t unfolded_bytes = b->bytes.size * COST_RATIO_GUESS;
+    uint64_t cost_ns = cost_of_header(b) + cost_of_bytes(unfolded_bytes, cost_unfolded_tenths(batch_codec(b)));
+    return rules->cost_max_ns > 0 && cost_ns > rules->cost_max_ns;
+}
+
 // False on anything that is wrong with the batch as a whole; errors of single records are collected.
 static bool check_records(const struct append_rules *rules, struct arena *arena, struct append_check *check) {
     const struct batch *b = &check->batch;
@@ -135,7 +144,10 @@ static bool check_records(const struct append_rules *rules, struct arena *arena,
     bool ok = true, dense = true;
     int32_t index = 0;
     check->max_timestamp = -1;
-    record_open_cached(&reader, b, rules->decompressed_max_bytes, 0, rules->cache);
+    uint64_t tenths = cost_unfolded_tenths(batch_codec(b));
+    uint64_t cap = rules->decompressed_max_bytes;
+    if (rules->cost_max_ns > 0) cap = cost_unfolded_max_bytes(rules->cost_max_ns, tenths, cap);
+    record_open_cached(&reader, b, cap, 0, rules->cache);
     while (ok && (status = record_next(&reader, &record)) == RECORD_OK) {
         int64_t timestamp = type_is_append ? b->max_timestamp
                                            : (int64_t)((uint64_t)b->base_timestamp + (uint64_t)record.timestamp_delta);
@@ -144,8 +156,12 @@ static bool check_records(const struct append_rules *rules, struct arena *arena,
         ok = record_rules_check(rules, type_is_append, timestamp, record.key_bytes >= 0, index, arena, check);
         index++;
     }
+    check->cost_ns += (uint64_t)index * COST_RECORD_NS;
+    if (reader.is_compressed) check->cost_ns += cost_of_bytes(cap - reader.decompressor.output_left_bytes, tenths);
     record_close(&reader);
     if (!ok) return false;
+    check->postponed = status == RECORD_TOO_LARGE && cap < rules->decompressed_max_bytes;
+    if (check->postponed) return false;
     if (status == RECORD_TOO_LARGE) {
         return refuse(check, KAFKA_ERROR_INVALID_RECORD, "batch unfolds to more than a batch may");
     }
@@ -173,6 +189,9 @@ void append_validate(struct bytes records, const struct append_rules *rules, str
     if (!check_blob(records, rules, check) || check->batch.bytes.size == 0) return;
     if (check->batch.bytes.data[BATCH_MAGIC] < 2) {
         if (!legacy_convert(records, rules, arena, check)) return;
+    } else if (is_long(rules, &check->batch)) {
+        check->postponed = true;
+        return;
     } else if (!check_header(&check->batch, rules, check) || !check_alone(records, check) ||
                !check_records(rules, arena, check)) {
         return;

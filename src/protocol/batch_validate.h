@@ -22,6 +22,8 @@ struct append_rules {
     int16_t produce_version;
     uint64_t decompressed_max_bytes; // of one batch: what a bomb may cost
     struct decompress_cache *cache;  // of the core; may be NULL
+    // 0, or: what would take longer than this, as batch_cost.h estimates it, is not judged but postponed.
+    uint64_t cost_max_ns;
 };
 
 struct record_error {
@@ -34,7 +36,9 @@ struct append_check {
     // For logs; for the error_message of the response only where Kafka sends one, which is when there are record
     // errors.
     const char *reason;
-    bool before_log; // refused before the log was looked at: log_start_offset is -1 in the response
+    bool postponed;   // nothing else is known, and nothing was changed: ask again with cost_max_ns = 0
+    uint64_t cost_ns; // of what was done, estimated
+    bool before_log;  // refused before the log was looked at: log_start_offset is -1 in the response
     struct record_error *record_errors;
     int32_t record_error_count;
     // If there is no error:

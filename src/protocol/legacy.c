@@ -8,6 +8,7 @@
 #include "protocol/legacy.h"
 #include "base/assert.h"
 #include "base/bits.h"
+#include "protocol/batch_cost.h"
 #include "protocol/batch_writer.h"
 #include "protocol/legacy_read.h"
 #include "protocol/record_rules.h"
@@ -22,7 +23,7 @@ static bool refuse(struct append_check *check, int16_t error, const char *reason
 
 // The next message; false at the end, and if something is wrong, which check->error then says.
 static bool take(struct bytes *set, bool is_inner, struct legacy_message *m, struct append_check *check) {
-    struct legacy_failure failure = {KAFKA_ERROR_NONE, NULL};
+    struct legacy_failure failure = {.error = KAFKA_ERROR_NONE};
     if (legacy_next(set, is_inner, m, &failure)) return true;
     if (failure.error != KAFKA_ERROR_NONE) refuse(check, failure.error, failure.reason);
     return false;
@@ -107,6 +108,12 @@ static bool legacy_write(const struct legacy_set *set, const struct append_rules
     return true;
 }
 
+// False and nothing else: it is for later.
+static bool postpone(struct append_check *check) {
+    check->postponed = true;
+    return false;
+}
+
 bool legacy_convert(struct bytes records, const struct append_rules *rules, struct arena *arena,
                     struct append_check *check) {
     struct bytes rest = records;
@@ -116,6 +123,10 @@ bool legacy_convert(struct bytes records, const struct append_rules *rules, stru
         return false;
     }
     struct legacy_set set = {.bytes = records, .magic = first.magic, .codec = first.attributes & BATCH_CODEC_MASK};
+    uint64_t tenths = cost_converted_tenths((int)set.codec);
+    uint64_t cost_ns = cost_of_bytes(records.size, tenths);
+    if (rules->cost_max_ns > 0 && cost_ns > rules->cost_max_ns) return postpone(check);
+    check->cost_ns = cost_ns;
     if (set.codec != CODEC_NONE) {
         if (first.bytes.size > rules->max_batch_bytes) {
             check->before_log = true;
@@ -128,10 +139,14 @@ bool legacy_convert(struct bytes records, const struct append_rules *rules, stru
         set.is_inner = true;
         set.log_append_time = first.magic == 1 && first.attributes & BATCH_LOG_APPEND_TIME;
         set.wrapper_timestamp = first.timestamp;
-        struct legacy_failure failure = {KAFKA_ERROR_NONE, NULL};
-        if (!legacy_unfold(&first, rules->decompressed_max_bytes, arena, &set.bytes, &failure)) {
+        struct legacy_failure failure = {.error = KAFKA_ERROR_NONE};
+        uint64_t cap = rules->decompressed_max_bytes;
+        if (rules->cost_max_ns > 0) cap = cost_unfolded_max_bytes(rules->cost_max_ns, tenths, cap);
+        if (!legacy_unfold(&first, cap, arena, &set.bytes, &failure)) {
+            if (failure.is_too_large && cap < rules->decompressed_max_bytes) return postpone(check);
             return refuse(check, failure.error, failure.reason);
         }
+        check->cost_ns += cost_of_bytes(set.bytes.size, tenths);
     }
     return legacy_check_set(&set, rules, arena, check) && legacy_write(&set, rules, arena, check);
 }

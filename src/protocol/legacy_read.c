@@ -19,7 +19,7 @@ enum legacy_layout {
 };
 
 static bool legacy_fail(struct legacy_failure *failure, int16_t error, const char *reason) {
-    *failure = (struct legacy_failure){error, reason};
+    *failure = (struct legacy_failure){.error = error, .reason = reason};
     return false;
 }
 
@@ -98,8 +98,11 @@ bool legacy_unfold(const struct legacy_message *wrapper, uint64_t output_max_byt
         used += chunk.size;
     }
     decompress_close(&d);
-    if (status == DECOMPRESS_TOO_LARGE)
-        return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "message unfolds to more than it may");
+    if (status == DECOMPRESS_TOO_LARGE) {
+        legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "message unfolds to more than it may");
+        failure->is_too_large = true;
+        return false;
+    }
     if (status == DECOMPRESS_CORRUPT)
         return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "compressed message is malformed");
     if (used == 0) return legacy_fail(failure, KAFKA_ERROR_INVALID_RECORD, "compressed message without messages");

@@ -16,6 +16,7 @@ struct legacy_message {
 struct legacy_failure {
     int16_t error; // KAFKA_ERROR_NONE while all is well
     const char *reason;
+    bool is_too_large; // it unfolds to more than the cap
 };
 
 // Takes the next message off the front of *set. False at its end, and with *failure on anything wrong; a message cut

@@ -7,12 +7,13 @@
 enum { SIM_BROKER_PORT = 9092 };
 struct sim_broker {
     struct os_host *host;
-    char properties[2048]; // the text of server.properties
-    int ready;             // how often it has come up
-    char failure[256];     // the last time it could not
+    char properties[2048];           // the text of server.properties
+    uint64_t validation_cost_max_ns; // of its options
+    int ready;                       // how often it has come up
+    char failure[256];               // the last time it could not
 };
 // Makes the host with a disk /disk; the properties differ from seed to seed in what may not matter (cores, sizes,
-// times).
+// times, which batches are checked by a thread).
 void sim_broker_init(struct sim_broker *b, const char *host_name);
 __attribute__((format(printf, 2, 3))) void sim_broker_property(struct sim_broker *b, const char *format, ...);
 void sim_broker_start(struct sim_broker *b);

@@ -73,6 +73,7 @@ struct offload {
     os_offload_function *function;
     void *argument;
     int64_t result;
+    bool computes;
 };
 struct disk {
     int id;

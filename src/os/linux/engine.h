@@ -42,14 +42,23 @@ static inline struct request *request_of(struct os_op *op) {
     return (struct request *)op->private;
 }
 
-struct os_host {
-    pthread_mutex_t lock; // of the helper threads' fields
+enum { HELPER_THREADS_MAX = OS_COMPUTERS_MAX };
+_Static_assert((int)OS_HELPERS_MAX <= (int)HELPER_THREADS_MAX, "both pools fit");
+struct helper_pool {
+    struct os_host *host;
+    const char *thread_name;
+    int count_max;
+    // under host->lock:
     pthread_cond_t work;
     struct op_queue jobs;
     int jobs_waiting;
-    pthread_t helpers[OS_HELPERS_MAX];
-    int helper_count;
-    int helpers_idle;
+    pthread_t threads[HELPER_THREADS_MAX];
+    int count;
+    int idle;
+};
+struct os_host {
+    pthread_mutex_t lock;                   // of the pools' fields and `stopping`
+    struct helper_pool sleepers, computers; // os_offload, os_compute
     bool stopping;
     int signal_fd;
     cpu_set_t *cpus; // that the process may use; CPUS_MAX of them
@@ -129,6 +138,7 @@ void doorbell_arm(struct os *os);
 void doorbell_destroy(struct os *os);
 
 // offload.c
+void offload_init(struct os_host *host); // host->cpus is known
 void offload_collect(struct os *os);
 void offload_forget(struct os *os); // after it no helper thread touches the engine
 void offload_stop(struct os_host *host);

@@ -25,18 +25,16 @@ struct os_host *os_host_create(void) {
     struct os_host *host = calloc(1, sizeof *host);
     ASSERT(host != NULL);
     pthread_mutex_init(&host->lock, NULL);
-    pthread_cond_init(&host->work, NULL);
     host->cpus = cpus_of_process();
+    offload_init(host);
     host->signal_fd = host_take_signals(); // below 0: os_signal_start tells
     return host;
 }
 
 void os_host_destroy(struct os_host *host) {
     offload_stop(host);
-    ASSERT(!host->jobs.first);
     if (host->signal_fd >= 0) close(host->signal_fd);
     CPU_FREE(host->cpus);
-    pthread_cond_destroy(&host->work);
     pthread_mutex_destroy(&host->lock);
     free(host);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helper threads: started when there is work and nobody idle, at most OS_HELPERS_MAX, and kept until the host ends.
-// Jobs start in the order in which they came. A finished job goes back through its core's list and doorbell.
+// Helper threads, in two pools: for what may sleep, and for what computes. Started when there is work and nobody idle,
+// at most as many as the pool may have, and kept until the host ends. Jobs of a pool start in the order in which they
+// came. A finished job goes back through its core's list and doorbell.
 #include "os/linux/engine.h"
 #include <errno.h>
 #include <stdio.h>
+
+enum { COMPUTERS_MIN = 2 }; // one long function is not in the way of all others
 
 struct job { // in os_op.private
     struct os *os;
@@ -36,52 +39,61 @@ static void job_run(struct os_host *host, struct os_op *op) {
 }
 
 static void *helper_main(void *argument) {
-    struct os_host *host = argument;
-    pthread_setname_np(pthread_self(), "tr-helper");
+    struct helper_pool *pool = argument;
+    struct os_host *host = pool->host;
+    pthread_setname_np(pthread_self(), pool->thread_name);
     pthread_mutex_lock(&host->lock);
     for (;;) {
-        struct os_op *op = op_queue_pop(&host->jobs);
+        struct os_op *op = op_queue_pop(&pool->jobs);
         if (op) {
-            host->jobs_waiting--;
+            pool->jobs_waiting--;
             job_run(host, op);
         } else if (host->stopping) {
             break;
         } else {
-            host->helpers_idle++;
-            pthread_cond_wait(&host->work, &host->lock);
-            host->helpers_idle--;
+            pool->idle++;
+            pthread_cond_wait(&pool->work, &host->lock);
+            pool->idle--;
         }
     }
     pthread_mutex_unlock(&host->lock);
     return NULL;
 }
 
-// With host->lock held. False: there is no helper at all.
-static bool helper_start(struct os_host *host) {
-    if (host->helper_count == OS_HELPERS_MAX) return true;
+// With host->lock held. False: there is no thread at all.
+static bool helper_start(struct helper_pool *pool) {
+    if (pool->count == pool->count_max) return true;
     // A thread starts on the CPUs of the one that makes it, and that is pinned.
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setaffinity_np(&attributes, CPU_ALLOC_SIZE(CPUS_MAX), host->cpus);
-    if (pthread_create(&host->helpers[host->helper_count], &attributes, helper_main, host) == 0) host->helper_count++;
+    pthread_attr_setaffinity_np(&attributes, CPU_ALLOC_SIZE(CPUS_MAX), pool->host->cpus);
+    if (pthread_create(&pool->threads[pool->count], &attributes, helper_main, pool) == 0) pool->count++;
     pthread_attr_destroy(&attributes);
-    return host->helper_count > 0;
+    return pool->count > 0;
 }
 
-void os_offload(struct os *os, struct os_op *op, os_offload_function *function, void *argument) {
+static void job_start(struct os *os, struct helper_pool *pool, struct os_op *op, const struct job *job) {
     engine_begin(os, op);
-    *job_of(op) = (struct job){.os = os, .function = function, .argument = argument};
+    *job_of(op) = *job;
     struct os_host *host = os->host;
     pthread_mutex_lock(&host->lock);
     ASSERT(!host->stopping);
-    bool taken = host->helpers_idle > host->jobs_waiting || helper_start(host);
+    bool taken = pool->idle > pool->jobs_waiting || helper_start(pool);
     if (taken) {
-        host->jobs_waiting++;
-        op_queue_push(&host->jobs, op);
-        pthread_cond_signal(&host->work);
+        pool->jobs_waiting++;
+        op_queue_push(&pool->jobs, op);
+        pthread_cond_signal(&pool->work);
     }
     pthread_mutex_unlock(&host->lock);
     if (!taken) engine_finish(os, op, -EAGAIN); // the system gives no thread
+}
+
+void os_offload(struct os *os, struct os_op *op, os_offload_function *function, void *argument) {
+    job_start(os, &os->host->sleepers, op, &(struct job){os, function, argument});
+}
+
+void os_compute(struct os *os, struct os_op *op, os_offload_function *function, void *argument) {
+    job_start(os, &os->host->computers, op, &(struct job){os, function, argument});
 }
 
 // The list is newest first; delivery is in the order of completion.
@@ -108,11 +120,32 @@ void offload_forget(struct os *os) {
     pthread_mutex_unlock(&os->host->lock);
 }
 
+static void pool_init(struct helper_pool *pool, struct os_host *host, const char *thread_name, int count_max) {
+    ASSERT(count_max > 0 && count_max <= HELPER_THREADS_MAX);
+    *pool = (struct helper_pool){.host = host, .thread_name = thread_name, .count_max = count_max};
+    pthread_cond_init(&pool->work, NULL);
+}
+
+void offload_init(struct os_host *host) {
+    int cpus = CPU_COUNT_S(CPU_ALLOC_SIZE(CPUS_MAX), host->cpus);
+    int computers = cpus < COMPUTERS_MIN ? COMPUTERS_MIN : cpus;
+    if (computers > OS_COMPUTERS_MAX) computers = OS_COMPUTERS_MAX;
+    pool_init(&host->sleepers, host, "tr-helper", OS_HELPERS_MAX);
+    pool_init(&host->computers, host, "tr-compute", computers);
+}
+
+static void pool_stop(struct helper_pool *pool) {
+    pthread_cond_broadcast(&pool->work);
+    for (int i = 0; i < pool->count; i++)
+        pthread_join(pool->threads[i], NULL);
+    ASSERT(!pool->jobs.first);
+    pthread_cond_destroy(&pool->work);
+}
+
 void offload_stop(struct os_host *host) {
     pthread_mutex_lock(&host->lock);
     host->stopping = true;
-    pthread_cond_broadcast(&host->work);
     pthread_mutex_unlock(&host->lock);
-    for (int i = 0; i < host->helper_count; i++)
-        pthread_join(host->helpers[i], NULL);
+    pool_stop(&host->sleepers);
+    pool_stop(&host->computers);
 }

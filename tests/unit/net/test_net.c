@@ -209,6 +209,32 @@ Test(net, answers_in_order_of_arrival_and_lets_only_some_kinds_overlap) {
     world_end(&w);
 }
 
+Test(net, overlapping_requests_pass_one_after_the_other) {
+    struct world w;
+    world_begin(&w);
+    int fd = client_connect(&w);
+    static const uint8_t frames[] = {0, 0, 0, 3, 0, 0, 'p', 0, 0, 0, 3, 0, 0, 'p', 0, 0, 0, 3, 0, 0, 'p'};
+    client_send(&w, fd, frames, sizeof frames);
+    for (int turn = 0; turn < TURNS_MAX && w.parked_count < 3; turn++)
+        world_turn(&w);
+    cr_assert_eq(w.parked_count, 3);
+    cr_assert(request_may_pass(w.parked[0]));
+    cr_assert_not(request_may_pass(w.parked[1]));
+    request_pass(w.parked[0]);
+    cr_assert(request_may_pass(w.parked[1]));
+    cr_assert_not(request_may_pass(w.parked[2]));
+    echo(w.parked[1]); // what is finished has passed
+    cr_assert(request_may_pass(w.parked[2]));
+    echo(w.parked[0]);
+    uint8_t answers[14];
+    cr_assert_eq(client_receive(&w, fd, answers, sizeof answers), sizeof answers);
+    cr_assert(request_may_pass(w.parked[2])); // those before it are gone
+    echo(w.parked[2]);
+    cr_assert_eq(client_receive(&w, fd, answers, 7), 7);
+    close(fd);
+    world_end(&w);
+}
+
 Test(net, closes_on_a_length_outside_the_limits) {
     struct world w;
     world_begin(&w);

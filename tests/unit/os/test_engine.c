@@ -132,6 +132,46 @@ Test(engine, as_many_offloads_run_at_once_as_promised) {
     fixture_close(&f);
 }
 
+struct hold {
+    atomic_bool released;
+    atomic_int running, most;
+};
+static int64_t job_hold(struct os_host *host, void *argument) {
+    (void)host;
+    struct hold *h = argument;
+    int now = atomic_fetch_add(&h->running, 1) + 1, most = atomic_load(&h->most);
+    while (now > most && !atomic_compare_exchange_weak(&h->most, &most, now)) {
+    }
+    while (!atomic_load(&h->released))
+        sched_yield();
+    atomic_fetch_sub(&h->running, 1);
+    return 1;
+}
+
+// More of the one kind than there are threads, and the other kind still runs.
+Test(engine, what_sleeps_does_not_wait_for_what_computes) {
+    struct fixture f = fixture_open(8);
+    enum { N = OS_COMPUTERS_MAX + 4 };
+    struct os_op computing[N];
+    struct hold hold = {0};
+    for (int i = 0; i < N; i++) {
+        computing[i] = OS_OP(op_note_done);
+        os_compute(f.os, &computing[i], job_hold, &hold);
+    }
+    struct job job = {.op = OS_OP(job_done), .value = 3};
+    os_offload(f.os, &job.op, job_square, &job);
+    cr_assert_eq(op_await(f.os, &job.op), 9);
+    while (atomic_load(&hold.running) < 2)
+        sched_yield(); // two at least, whatever the machine
+    for (int i = 0; i < N; i++)
+        cr_assert(computing[i].in_flight);
+    atomic_store(&hold.released, true);
+    for (int i = 0; i < N; i++)
+        cr_assert_eq(op_await(f.os, &computing[i]), 1);
+    cr_assert_leq(atomic_load(&hold.most), OS_COMPUTERS_MAX);
+    fixture_close(&f);
+}
+
 Test(engine, an_operation_can_be_started_from_done) {
     struct fixture f = fixture_open(8);
     struct job last = {.op = OS_OP(job_done), .value = 4, .os = f.os};

@@ -46,9 +46,39 @@ static void reseal(struct fixture *f) {
     store_be32(f->memory + BATCH_CRC, crc32c(0, f->memory + BATCH_ATTRIBUTES, f->size - BATCH_ATTRIBUTES));
 }
 
+// With little time to spend: either the same is said, or nothing is said and nothing is changed.
+static void check_postponing(const struct fixture *f, uint64_t cost_max_ns, const struct append_check *whole) {
+    struct arena arena;
+    struct append_check check;
+    struct append_rules rules = f->rules;
+    uint8_t *copy = malloc(f->size + 1);
+    arena_init(&arena, 1 << 20);
+    memcpy(copy, f->memory, f->size);
+    rules.cost_max_ns = cost_max_ns;
+    append_validate((struct bytes){copy, f->size}, &rules, &arena, &check);
+    if (check.postponed) {
+        cr_assert_arr_eq(copy, f->memory, f->size);
+    } else {
+        cr_assert_eq(check.error, whole->error);
+        cr_assert_eq(check.reason, whole->reason);
+        cr_assert_eq(check.max_timestamp, whole->max_timestamp);
+        cr_assert_eq(check.record_error_count, whole->record_error_count);
+        cr_assert_eq(check.before_log, whole->before_log);
+    }
+    free(copy);
+    arena_drop(&arena);
+}
+
 static int16_t validate(struct fixture *f) {
+    struct fixture before = *f;
+    before.memory = malloc(f->size + 1);
+    memcpy(before.memory, f->memory, f->size);
     append_validate((struct bytes){f->memory, f->size}, &f->rules, &f->arena, &f->check);
     cr_assert(f->check.error == 0 || f->check.reason != NULL);
+    cr_assert_not(f->check.postponed);
+    check_postponing(&before, 1, &f->check);
+    check_postponing(&before, 1000000, &f->check);
+    free(before.memory);
     return f->check.error;
 }
 
@@ -285,6 +315,46 @@ Test(validate, old_messages_become_one_batch) {
         free(inner);
         teardown(&f);
     }
+}
+
+// What it costs says the header, or how much has been unfolded: of a record of 200 kB of zeros only that.
+Test(validate, what_takes_long_is_postponed) {
+    enum { VALUE_BYTES = 200000 };
+    char *value = calloc(1, VALUE_BYTES);
+    for (int codec = CODEC_NONE; codec < CODEC_COUNT; codec++) {
+        for (int magic = 1; magic <= 2; magic++) {
+            if (magic == 1 && codec == CODEC_ZSTD) continue;
+            struct fixture f;
+            setup(&f, 1, times, keys);
+            uint8_t *packed = malloc(ROOM);
+            f.rules.produce_version = magic == 1 ? 2 : 7;
+            if (magic == 2) {
+                struct batch_writer w;
+                batch_writer_begin(&w, f.memory, ROOM, BATCH_OPTIONS_PLAIN);
+                cr_assert(batch_writer_add(&w, 500, (struct bytes){0}, (struct bytes){(uint8_t *)value, VALUE_BYTES},
+                                           NULL, 0));
+                f.size = batch_writer_end(&w);
+                if (codec != CODEC_NONE)
+                    f.size = batch_compress((struct bytes){f.memory, f.size}, codec, 0, packed, ROOM);
+                if (codec != CODEC_NONE) memcpy(f.memory, packed, f.size);
+            } else {
+                f.size = old_message(f.memory, 0, 1, 0, 0, 500, NULL, value, VALUE_BYTES);
+                size_t n = codec_compress(codec ? codec : CODEC_LZ4, 0, (struct bytes){f.memory, f.size}, packed, ROOM);
+                if (codec != CODEC_NONE) f.size = old_message(f.memory, 0, 1, codec, 0, 500, NULL, packed, n);
+            }
+            f.rules.cost_max_ns = 20000;
+            append_validate((struct bytes){f.memory, f.size}, &f.rules, &f.arena, &f.check);
+            cr_assert(f.check.postponed, "codec %d magic %d", codec, magic);
+            f.rules.cost_max_ns = 100000000;
+            append_validate((struct bytes){f.memory, f.size}, &f.rules, &f.arena, &f.check);
+            cr_assert_not(f.check.postponed);
+            cr_assert_eq(f.check.error, KAFKA_ERROR_NONE, "%s", f.check.reason);
+            cr_assert_gt(f.check.cost_ns, 20000, "codec %d magic %d", codec, magic);
+            free(packed);
+            teardown(&f);
+        }
+    }
+    free(value);
 }
 
 Test(validate, random_damage_never_harms) {
