@@ -166,11 +166,11 @@ int64_t save_run(struct os_host *host, void *argument) {
 // ---- noting
 static void note_index(const struct save_index *entry) {
     struct segment *segment = entry->segment;
-    if (!entry->is_resident) {
+    // Dropped meanwhile (with nothing unwritten), or never in memory: the files were whole, and were fsynced.
+    if (!entry->is_resident || !segment->indexes_resident) {
         segment->indexes_durable = !segment->indexes_resident || !segment_indexes_unwritten(segment);
         return;
     }
-    ASSERT(segment->indexes_resident);
     ASSERT(segment->index.count >= entry->offset_count && segment->time_index.count >= entry->time_count);
     segment->index.written = entry->offset_count;
     segment->time_index.written = entry->time_count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maintenance: truncation, retention, deletion of records, checkpoints, lookups by time, removal.
 #include "live.h"
+#include "log/save.h"
 #include "log/shard.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -321,5 +322,34 @@ Test(work, an_idle_log_has_no_file_and_no_index) {
     cr_assert_gt(size_bytes, 0);
     cr_assert_eq((int32_t)load_be32(times + size_bytes - 4), 299); // the last batch's: written at the close
     free(times);
+    live_close(&live);
+}
+
+// A checkpoint is under way, and a reader brings the indexes of old segments back: others are dropped for them, which
+// the checkpoint is writing.
+Test(work, indexes_dropped_while_a_checkpoint_writes_them) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    live_open(&live, &config);
+    live_fill(&live, 3 * (SHARD_SEALED_INDEXES_MAX + 20), &five);
+    live_flush(&live);
+    live_settle(&live);
+    struct save save;
+    save_collect(live.log, &save, false);
+    for (int64_t offset = 5; offset < 150; offset += 15) { // in the middle of a segment: needs its index
+        struct log_read read;
+        live_read(&live, &read, offset, 1000, 100);
+        check_range(&live, &read, offset, 1000);
+        log_read_release(live.log, &read);
+    }
+    size_t dropped = 0;
+    for (size_t i = 0; i < save.index_count; i++)
+        dropped += save.indexes[i].is_resident && !save.indexes[i].segment->indexes_resident;
+    cr_assert_gt(dropped, 0);
+    cr_assert_eq(save_run(live.core->host, &save), 0);
+    cr_assert_eq(save_finish(live.log, &save, 0), KAFKA_ERROR_NONE);
+    for (size_t i = 0; i + 1 < live.log->segment_count; i++)
+        cr_assert(live.log->segments[i]->indexes_durable);
+    check_all(&live);
     live_close(&live);
 }
