@@ -95,18 +95,35 @@ static void replica_become(void *context, struct controller_replica *replica) {
     replica_become_send(b->control, replica->owner_core, become);
 }
 
+// The checkpointer leaves out a directory that has failed: its files may still name the partition. log_dir -1: it is
+// not known where the partition was.
+static bool lines_may_be_left(const struct broker *b, int log_dir) {
+    for (int i = 0; i < b->dir_count; i++)
+        if ((log_dir < 0 || log_dir == i) && log_dir_is_failed(b->dirs[i])) return true;
+    return false;
+}
+
 static void stop_checkpointed(struct checkpointer_wait *wait) {
     struct stop_order *order = container_of(wait, struct stop_order, wait);
-    controller_replica_answer(order->replica, order->stop.error);
+    int16_t error = order->stop.error != KAFKA_ERROR_NONE ? order->stop.error : order->wait.error;
+    if (order->stop.remove && error == KAFKA_ERROR_NONE && lines_may_be_left(order->broker, order->replica->log_dir))
+        error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    controller_replica_answer(order->replica, error);
     free(order);
 }
 
 // A deleted partition is reported as gone only when the checkpoint files do not name it any more: lines of this name
-// would be applied to the next partition that has it.
+// would be applied to the next partition that has it. On a full disk that takes until the space of the deleted files is
+// free (file.delete.delay.ms, usually a minute).
+enum { CHECKPOINT_TRIES = 120 };
 static void stop_done(struct replica_stop *stop) {
     struct stop_order *order = container_of(stop, struct stop_order, stop);
-    order->wait.done = stop_checkpointed;
-    if (stop->remove) {
+    order->wait = (struct checkpointer_wait){.tries_left = CHECKPOINT_TRIES, .done = stop_checkpointed};
+    bool await = stop->remove;
+#ifdef TAILRACE_PLANT_LINES_OF_THE_DELETED
+    await = false;
+#endif
+    if (await) {
         checkpointer_await(&order->broker->checkpointer, &order->wait);
     } else {
         stop_checkpointed(&order->wait);
@@ -121,7 +138,11 @@ static void replica_stop(void *context, struct controller_replica *replica) {
     order->replica = replica;
     order->stop = (struct replica_stop){
         .topic_id = replica->topic_id, .index = replica->partition, .remove = replica->remove, .done = stop_done};
-    replica_stop_send(b->control, replica->owner_core, &order->stop);
+    if (replica->owner_core < 0) {
+        stop_done(&order->stop); // its directory was gone at start; lines may be left
+    } else {
+        replica_stop_send(b->control, replica->owner_core, &order->stop);
+    }
 }
 
 const struct controller_replica_functions broker_replica_functions = {replica_become, replica_stop, replica_find};

@@ -165,6 +165,7 @@ static flow_next broker_stop_step_watch(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->done_flag) return FLOW_WAIT;
     b->done_flag = b->controller == NULL;
+    if (b->checkpointer_runs) checkpointer_hurry(&b->checkpointer); // a deletion may wait for space
     if (b->controller) controller_stop(b->controller, flow, &b->done_flag);
     return FLOW_NEXT;
 }

@@ -126,11 +126,24 @@ void replicas_become(struct controller *c, struct procedure *p, struct image_top
     }
 }
 
+static bool any_dir_failed(const struct controller *c) {
+    for (int i = 0; i < c->load.dir_count; i++)
+        if (c->load.dir_failed[i]) return true;
+    return false;
+}
+
 void replicas_stop(struct controller *c, struct procedure *p, const struct image_topic *topic, size_t *failed) {
     *failed = 0;
     for (int32_t index = 0; index < topic->partition_count; index++) {
         const struct image_partition *partition = &topic->partitions[index];
-        if (partition->owner_core < 0) continue;
+        // A deletion that a start has found: of some replicas the directory may be gone already. Their checkpoint lines
+        // may not be, so these are stopped too; but if it may lie in a directory that failed, it is not deleted yet.
+        bool lost = partition->owner_core < 0;
+        if (lost && !replica_is_here(c, partition)) continue;
+        if (lost && any_dir_failed(c)) {
+            (*failed)++;
+            continue;
+        }
         struct replica_order *order = order_create(c, p, topic, index);
         order->replica.answered = stop_answered;
         order->replica.remove = true;

@@ -2,8 +2,8 @@
 // sleep -> collect (every data core tells its partitions' ends) -> write (offloaded; only files whose content changed)
 // -> sleep.
 //
-// A file that could not be written for want of space stays as it was, which is safe: a checkpoint that lags makes
-// recovery longer, not wrong.
+// A file that could not be written for want of space stays as it was, which is safe for a partition that lives on: a
+// checkpoint that lags makes recovery longer, not wrong. Whoever needs more (a deletion) waits, and is told.
 #include "replica/checkpointer.h"
 #include "base/hashmap.h"
 #include "tailrace/error.h"
@@ -15,7 +15,7 @@
     STEP(checkpointer, collect) STEP(checkpointer, write) STEP(checkpointer, written) STEP(checkpointer, release)
 FLOW_DEFINE(checkpointer, CHECKPOINTER_STEPS)
 
-enum { FILES_A_DIRECTORY = 3 };
+enum { FILES_A_DIRECTORY = 3, RETRY_MS = 1000 };
 
 static struct checkpointer *self(struct flow *flow) {
     return container_of(flow, struct checkpointer, flow);
@@ -35,7 +35,37 @@ void checkpointer_start(struct checkpointer *c, struct core *control, struct log
 
 void checkpointer_await(struct checkpointer *c, struct checkpointer_wait *wait) {
     list_init(&wait->link);
+    wait->error = KAFKA_ERROR_NONE;
     list_push_back(&c->waiting, &wait->link);
+    flow_wake(&c->flow);
+}
+
+static void request_return(struct core *core, struct message *message) {
+    (void)core;
+    struct checkpointer_request *request = container_of(message, struct checkpointer_request, message);
+    request->done(request);
+}
+
+static void request_written(struct checkpointer_wait *wait) {
+    struct checkpointer_request *request = container_of(wait, struct checkpointer_request, wait);
+    core_send(request->checkpointer->core, request->from, &request->message, request_return);
+}
+
+static void request_arrive(struct core *core, struct message *message) {
+    (void)core;
+    struct checkpointer_request *request = container_of(message, struct checkpointer_request, message);
+    checkpointer_await(request->checkpointer, &request->wait);
+}
+
+void checkpointer_request_send(struct core *core, struct checkpointer *c, struct checkpointer_request *request) {
+    request->wait = (struct checkpointer_wait){.done = request_written};
+    request->checkpointer = c;
+    request->from = core->id;
+    core_send(core, c->core->id, &request->message, request_arrive);
+}
+
+void checkpointer_hurry(struct checkpointer *c) {
+    c->hurry = true;
     flow_wake(&c->flow);
 }
 
@@ -50,7 +80,8 @@ static void collected(struct ends_request *request);
 static flow_next checkpointer_step_sleep(struct flow *flow) {
     struct checkpointer *c = self(flow);
     if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
-    if (!c->timer.fired && list_is_empty(&c->waiting)) return FLOW_WAIT;
+    bool wanted = !list_is_empty(&c->waiting) && (!c->retrying || c->hurry);
+    if (!c->timer.fired && !wanted) return FLOW_WAIT;
     flow_timer_cancel(&c->timer);
     for (struct list *link = list_pop_front(&c->waiting); link; link = list_pop_front(&c->waiting))
         list_push_back(&c->in_round, link);
@@ -89,14 +120,22 @@ static flow_next checkpointer_step_write(struct flow *flow) {
 static flow_next checkpointer_step_written(struct flow *flow) {
     struct checkpointer *c = self(flow);
     if (c->op.op.in_flight) return FLOW_WAIT;
+    const bool disk_full = c->batch->disk_full, failed = disk_full || c->batch->dir_failed;
     ends_free(&c->batch->ends);
     free(c->batch);
     c->batch = NULL;
     for (struct list *link = list_pop_front(&c->in_round); link; link = list_pop_front(&c->in_round)) {
         struct checkpointer_wait *wait = container_of(link, struct checkpointer_wait, link);
+        if (disk_full && wait->tries_left > 0 && !c->hurry) {
+            wait->tries_left--;
+            list_push_back(&c->waiting, link);
+            continue;
+        }
+        wait->error = failed ? KAFKA_ERROR_KAFKA_STORAGE_ERROR : KAFKA_ERROR_NONE;
         wait->done(wait);
     }
-    flow_timer_set(&c->timer, flow, c->interval_ms);
+    c->retrying = disk_full;
+    flow_timer_set(&c->timer, flow, disk_full && c->interval_ms > RETRY_MS ? RETRY_MS : c->interval_ms);
     return FLOW_GOTO(checkpointer, sleep);
 }
 
@@ -166,7 +205,13 @@ int64_t checkpoint_batch_run(struct os_host *host, void *argument) {
             uint64_t digest = checkpoint_digest(&checkpoint);
             uint64_t *written = batch->written ? &batch->written[dir * FILES_A_DIRECTORY + k] : NULL;
             if (written && *written == digest) continue;
-            if (checkpoint_write(host, batch->dirs[dir], kinds[k], &checkpoint) == 0 && written) *written = digest;
+            int error = checkpoint_write(host, batch->dirs[dir], kinds[k], &checkpoint);
+            if (error == 0 && written) *written = digest;
+            if (error == 0) continue;
+            if (log_dir_is_failed(batch->dirs[dir]))
+                batch->dir_failed = true;
+            else
+                batch->disk_full = true;
         }
         space_check(host, batch->dirs[dir]);
     }

@@ -5,10 +5,12 @@
 
 #include "replica/ends.h"
 
-// Whoever must know that a round that began after now has been written.
+// Whoever must know that a round that began after now has been written. On a full disk it is tried again, every second.
 struct checkpointer_wait {
     struct list link;
+    uint32_t tries_left;                          // more than one
     void (*done)(struct checkpointer_wait *wait); // on the control core
+    int16_t error;                                // NONE; KAFKA_STORAGE_ERROR: some file is as it was
 };
 struct checkpointer {
     struct flow flow;
@@ -21,6 +23,8 @@ struct checkpointer {
     void *context;
     // private
     struct list waiting, in_round; // of checkpointer_wait
+    bool retrying;                 // a disk is full: the next round comes with the timer only
+    bool hurry;
     struct flow_timer timer;
     struct flow_op op;
     struct ends_request requests[CORES_MAX];
@@ -33,6 +37,18 @@ struct checkpointer {
 void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
                         int data_cores, uint64_t interval_ms);
 void checkpointer_await(struct checkpointer *c, struct checkpointer_wait *wait);
+// The same from any core, without more tries.
+struct checkpointer_request {
+    void (*done)(struct checkpointer_request *request); // on the core that asked; wait.error says how it went
+    struct checkpointer_wait wait;
+    // private
+    struct message message;
+    struct checkpointer *checkpointer;
+    int from;
+};
+void checkpointer_request_send(struct core *core, struct checkpointer *c, struct checkpointer_request *request);
+// The broker stops: no more tries for those who wait.
+void checkpointer_hurry(struct checkpointer *c);
 // Nobody waits any more. Ends after the round in progress; sets *done and wakes the flow.
 void checkpointer_stop(struct checkpointer *c, struct flow *flow, bool *done);
 
@@ -43,5 +59,7 @@ struct checkpoint_batch {
     int dir_count;
     struct ends_list ends;
     uint64_t *written; // as in the checkpointer; NULL: write all
+    bool disk_full;    // out: a file of a directory that works is as it was
+    bool dir_failed;   // out: a directory has failed in this round
 };
 int64_t checkpoint_batch_run(struct os_host *host, void *checkpoint_batch);

@@ -110,6 +110,34 @@ Test(deletion, stuck_until_the_next_start) {
     bench_close(&b);
 }
 
+// A start finds a deletion whose directories are gone: their lines may still be in the checkpoint files, so the
+// replicas are stopped all the same. If one may lie in a directory that has failed, the deletion waits for the next
+// start.
+Test(deletion, of_replicas_that_a_start_does_not_find) {
+    struct bench b;
+    struct disk disk = {0};
+    bench_open(&b, &disk, "log.dirs=/a,/b\n");
+    bench_start(&b);
+    cr_assert_eq(bench_create(&b, "t", 2), 0);
+    b.stop_error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;
+    cr_assert_eq(bench_delete(&b, "t"), KAFKA_ERROR_REQUEST_TIMED_OUT);
+    disk.count = 0;
+    b.stop_error = 0;
+    b.stop_count = 0;
+    b.dir_failed[1] = true;
+    bench_restart(&b);
+    cr_assert_eq(b.stop_count, 0);
+    cr_assert(bench_topic(&b, "t")->deleting);
+    b.dir_failed[1] = false;
+    bench_restart(&b);
+    while (bench_topic(&b, "t"))
+        bench_turn(&b);
+    cr_assert_eq(b.stop_count, 2);
+    cr_assert_not(topic_nodes_exist(&b, "t"));
+    bench_stop(&b);
+    bench_close(&b);
+}
+
 // A replica that still loads is not stopped before it has answered.
 Test(deletion, waits_for_loading) {
     struct bench b;
