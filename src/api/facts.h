@@ -7,11 +7,13 @@
 #include "controller/controller.h"
 #include "log/log_dir.h"
 
+struct checkpointer;
 struct broker_facts {
     int32_t broker_id;
     const char *cluster_id;
     const struct config *config; // as it was at start; dynamic changes come with the image
     struct controller *controller;
+    struct checkpointer *checkpointer; // replica/checkpointer.h
     struct log_dir **dirs;
     int dir_count;
     int data_cores;

@@ -254,6 +254,7 @@ static flow_next start_step_store(struct flow *flow) {
     b->checkpointer.add = broker_found_ends;
     b->checkpointer.context = b;
     b->checkpointer_runs = true;
+    b->facts.checkpointer = &b->checkpointer;
     controller_begin(b);
     return FLOW_NEXT;
 }

@@ -127,6 +127,7 @@ static flow_next partition_call_step_finish(struct flow *flow) {
         c->error = c->work.error;
         c->offset = log_start_offset(c->partition->log);
         partition_wake_waiters(c->partition); // a fetch may wait for what is gone
+        c->dir = log_directory(c->partition->log)->index;
     }
     return FLOW_DONE(flow, c->error);
 }
