@@ -34,7 +34,10 @@ static size_t count_by_size(const struct retention_facts *f, size_t first) {
         size += f->segments[i].size_bytes;
     uint64_t limit = (uint64_t)f->retention_bytes;
     size_t i = first;
-    while (i < f->segment_count && may_go(f, i) && size >= limit && size - limit >= f->segments[i].size_bytes) {
+    while (i < f->segment_count && may_go(f, i) && size >= limit) {
+#ifndef TAILRACE_PLANT_SIZE_RETENTION_TOO_MUCH
+        if (size - limit < f->segments[i].size_bytes) break;
+#endif
         size -= f->segments[i].size_bytes;
         i++;
     }

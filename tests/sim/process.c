@@ -385,6 +385,10 @@ uint64_t os_now_ns(struct os *os) {
 int64_t os_host_wall_ms(struct os_host *host) {
     return WALL_START_MS + (int64_t)(sim.now_ns / SIM_MS) + host->options.wall_skew_ms;
 }
+void sim_jump_wall_clock(struct os_host *host, int64_t by_ms) {
+    host->options.wall_skew_ms += by_ms;
+    sim_trace(host, -1, "clock", "jump", (uint64_t)by_ms);
+}
 int64_t os_wall_ms(struct os *os) {
     return os_host_wall_ms(os->host);
 }

@@ -24,3 +24,7 @@ void scenario_broker(void);
 void scenario_groups(void);
 void scenario_disk(void);
 void scenario_broker_disk(void);
+void scenario_topics(void);
+void scenario_topics_disk(void);
+void scenario_retention(void);
+void scenario_retention_disk(void);

@@ -6,14 +6,6 @@
 #include "workload.h"
 #include <stdlib.h>
 
-static void plan_disk(struct os_host *host) {
-    struct sim_disk_faults *faults = sim_disk_faults(host, "/disk");
-    faults->short_write = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
-    faults->cache_miss = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
-    faults->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
-    faults->slow_ns = 20 * SIM_MS;
-}
-
 static void end_trouble(struct sim_broker *broker, struct os_host *clients) {
     sim_net()->reset = 0;
     sim_run(sim_range(SIM_FAULTS, 1, 200) * SIM_MS, NULL, NULL);
@@ -48,7 +40,7 @@ static void run_workload(int troubles) {
     struct workload *w = calloc(1, sizeof *w);
     SIM_CHECK(broker && w, "no memory");
     sim_broker_init(broker, "broker");
-    plan_disk(broker->host);
+    sim_broker_plan_disk(broker);
     workload_init(w, "broker", SIM_BROKER_PORT, "orders");
     w->auto_create = sim_chance(SIM_WORKLOAD, 200000);
     if (w->auto_create) sim_broker_property(broker, "num.partitions=%d", w->partition_count);
@@ -73,39 +65,6 @@ void scenario_broker(void) {
 }
 
 // ---- disks that fail and fill up: two log directories on two disks, the metadata on the first
-static void run_disk_trouble(struct sim_broker *broker) {
-    const char *const paths[2] = {"/disk", "/disk2"};
-    struct sim_disk_faults *faults = sim_disk_faults(broker->host, paths[sim_range(SIM_FAULTS, 0, 1)]);
-    const uint64_t capacity = faults->capacity;
-    const int offline_before = sim_log_lines_with(broker->host, " offline ");
-    enum { FSYNC, WRITE, READ, FULL, WAYS };
-    uint64_t way = sim_range(SIM_FAULTS, 0, WAYS - 1);
-    switch (way) {
-    case FSYNC: faults->fsync_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 30); break;
-    case WRITE: faults->write_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 60); break;
-    case READ: faults->read_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 30); break;
-    default: {
-        uint64_t total, left;
-        os_space(broker->host, faults == sim_disk_faults(broker->host, "/disk") ? "/disk" : "/disk2", &total, &left);
-        faults->capacity = total - left + sim_range(SIM_FAULTS, 0, 40000);
-    }
-    }
-    sim_run(sim_range(SIM_FAULTS, 1, 600) * SIM_MS, sim_broker_has_ended, broker);
-    if (!sim_is_running(broker->host))
-        SIM_CHECK(sim_exit_status(broker->host) == 1 && sim_log_lines_with(broker->host, " ERROR ") > 0,
-                  "the broker ended with status %d and said nothing", sim_exit_status(broker->host));
-    faults->fsync_eio_in = faults->write_eio_in = faults->read_eio_in = 0;
-    faults->capacity = capacity;
-    // Full: it goes on by itself when there is space again, except with logs that could not be loaded.
-    bool offline = sim_log_lines_with(broker->host, " offline ") > offline_before;
-    if (way == FULL && sim_is_running(broker->host) && !offline) return;
-    // A disk that failed shows what it does not have (see scenario_append.c): only a power cut ends that.
-    sim_crash(broker->host, SIM_POWER);
-    sim_broker_start(broker);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
-              broker->failure);
-}
-
 void scenario_broker_disk(void) {
     struct sim_broker *broker = calloc(1, sizeof *broker);
     struct workload *w = calloc(1, sizeof *w);
@@ -113,7 +72,7 @@ void scenario_broker_disk(void) {
     sim_broker_init(broker, "broker");
     sim_mkdir(broker->host, "/disk2");
     sim_broker_property(broker, "log.dirs=/disk/data,/disk2/data");
-    plan_disk(broker->host);
+    sim_broker_plan_disk(broker);
     workload_init(w, "broker", SIM_BROKER_PORT, "orders");
     w->first_alone = true;
     sim_broker_start(broker);
@@ -122,7 +81,7 @@ void scenario_broker_disk(void) {
     struct os_host *clients = workload_start(w, "clients");
     for (int i = 0; i < 6 && !workload_is_produced(w); i++) {
         sim_run(sim_range(SIM_FAULTS, 1, 300) * SIM_MS, NULL, NULL);
-        run_disk_trouble(broker);
+        sim_broker_disk_trouble(broker);
     }
     finish_workload(broker, w, clients);
     read_after_power_cut(broker, w);
@@ -170,7 +129,7 @@ void scenario_groups(void) {
     struct members *m = calloc(1, sizeof *m);
     SIM_CHECK(broker && w && m, "no memory");
     sim_broker_init(broker, "broker");
-    plan_disk(broker->host);
+    sim_broker_plan_disk(broker);
     sim_disk_faults(broker->host, "/disk")->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 200000);
     workload_init(w, "broker", SIM_BROKER_PORT, "orders");
     members_init(m, "broker", SIM_BROKER_PORT, "readers", "orders");

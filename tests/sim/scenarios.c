@@ -16,6 +16,11 @@ static const struct scenario scenarios[] = {
      scenario_broker, false},
     {"broker-disk", "a broker on two disks that fail and fill up", scenario_broker_disk, false},
     {"groups", "a broker and a consumer group: the same", scenario_groups, false},
+    {"topics", "topics deleted and made again under load: kills, power cuts, bad networks", scenario_topics, false},
+    {"retention", "log starts that move (DeleteRecords, retention, clock jumps), leader epochs: the same",
+     scenario_retention, false},
+    {"retention-disk", "the same on two disks that fail and fill up", scenario_retention_disk, false},
+    {"topics-disk", "the same on two disks that fail and fill up", scenario_topics_disk, false},
 };
 
 const struct scenario *scenario_at(int index) {

@@ -136,3 +136,52 @@ void sim_broker_trouble(struct sim_broker *b, struct os_host *others) {
     if (sim_chance(SIM_FAULTS, 300000)) return; // trouble again before it is ready
     SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up again: %s", b->failure);
 }
+
+// ---- its disks
+void sim_broker_plan_disk(struct sim_broker *b) {
+    struct sim_disk_faults *faults = sim_disk_faults(b->host, "/disk");
+    faults->short_write = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->cache_miss = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->slow_ns = 20 * SIM_MS;
+}
+
+void sim_broker_disk_trouble(struct sim_broker *b) {
+    const char *const paths[2] = {"/disk", "/disk2"};
+    struct sim_disk_faults *faults = sim_disk_faults(b->host, paths[sim_range(SIM_FAULTS, 0, 1)]);
+    const uint64_t capacity = faults->capacity;
+    const int offline_before = sim_log_lines_with(b->host, " offline ");
+    enum { FSYNC, WRITE, READ, FULL, WAYS };
+    uint64_t way = sim_range(SIM_FAULTS, 0, WAYS - 1);
+    switch (way) {
+    case FSYNC: faults->fsync_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 30); break;
+    case WRITE: faults->write_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 60); break;
+    case READ: faults->read_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 30); break;
+    default: {
+        uint64_t total, left;
+        os_space(b->host, faults == sim_disk_faults(b->host, "/disk") ? "/disk" : "/disk2", &total, &left);
+        faults->capacity = total - left + sim_range(SIM_FAULTS, 0, 40000);
+    }
+    }
+    sim_run(sim_range(SIM_FAULTS, 1, 600) * SIM_MS, sim_broker_has_ended, b);
+    if (!sim_is_running(b->host))
+        SIM_CHECK(sim_exit_status(b->host) == 1 && sim_log_lines_with(b->host, " ERROR ") > 0,
+                  "the broker ended with status %d and said nothing", sim_exit_status(b->host));
+    faults->fsync_eio_in = faults->write_eio_in = faults->read_eio_in = 0;
+    faults->capacity = capacity;
+    // Full: it goes on by itself when there is space again, except with logs that could not be loaded.
+    bool offline = sim_log_lines_with(b->host, " offline ") > offline_before;
+    if (way == FULL && sim_is_running(b->host) && !offline) return;
+    // A disk that failed shows what it does not have (see scenario_append.c): only a power cut ends that.
+    sim_crash(b->host, SIM_POWER);
+    sim_broker_start(b);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up: %s", b->failure);
+}
+
+void sim_broker_revive(struct sim_broker *b) {
+    if (!sim_run(200 * SIM_MS, sim_broker_has_ended, b)) return;
+    SIM_CHECK(sim_exit_status(b->host) == 1 && sim_log_lines_with(b->host, " ERROR ") > 0,
+              "the broker ended with status %d and said nothing", sim_exit_status(b->host));
+    sim_broker_start(b);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up: %s", b->failure);
+}

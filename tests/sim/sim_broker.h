@@ -24,3 +24,9 @@ void sim_broker_stop(struct sim_broker *b);
 // Lets the time pass, and something bad happen at the end of it: kill, power cut, restart, partition, reset, stall. The
 // broker runs again afterwards. others: the host that may be cut off.
 void sim_broker_trouble(struct sim_broker *b, struct os_host *others);
+// Short writes, cold pages, slow operations, now and then.
+void sim_broker_plan_disk(struct sim_broker *b);
+// Two log directories on two disks, the metadata on the first: one of /disk and /disk2 fails or fills up for a while.
+void sim_broker_disk_trouble(struct sim_broker *b);
+// After that: a broker that could not write its metadata has ended, or is about to; it is started again.
+void sim_broker_revive(struct sim_broker *b);
