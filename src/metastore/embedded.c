@@ -108,7 +108,9 @@ static int64_t job_run(struct os_host *host, void *argument) {
         e->file = file;
     } else if (e->writing.size > 0) {
         result = write_all(host, e->file, e->writing.data, e->writing.size, e->writing_position);
+#ifndef TAILRACE_PLANT_STORE_UNSYNCED
         if (result >= 0) result = os_fdatasync(host, e->file);
+#endif
     }
     if (e->job_closes) {
         os_close(host, e->file);

@@ -26,5 +26,8 @@ void scenario_disk(void);
 void scenario_broker_disk(void);
 void scenario_topics(void);
 void scenario_topics_disk(void);
+void scenario_sessions(void);
+void scenario_configs(void);
+void scenario_configs_disk(void);
 void scenario_retention(void);
 void scenario_retention_disk(void);
