@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/run as a person uses it: it says when it is ready, kcat's lines work, a busy port is named, Ctrl-C stops it with status 0.
+# tools/run as a person uses it, at a terminal: it says when it is ready, kcat's lines work, a busy port is named, Ctrl-C stops it in
+# order.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -17,8 +18,12 @@ fail() {
     exit 1
 }
 
-"$root/tools/run" --port "$port" --data "$work/data" >"$work/out" 2>&1 &
+# A terminal of its own: what is written to descriptor 3 is typed there.
+mkfifo "$work/keys"
+python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+    "$root/tools/run" --port "$port" --data "$work/data" <"$work/keys" >"$work/out" 2>&1 &
 runner=$!
+exec 3>"$work/keys"
 for _ in $(seq 3000); do
     grep -q 'Tailrace is ready' "$work/out" && break
     kill -0 "$runner" 2>/dev/null || fail "tools/run ended"
@@ -31,11 +36,11 @@ read=$(kcat -b "127.0.0.1:$port" -C -t hello -o beginning -e -q | tr '\n' ' ')
 if "$root/tools/run" --port "$port" --data "$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
 grep -q "port $port is in use by process [0-9]* tailrace" "$work/second" ||
     fail "the holder of the port is not named: $(cat "$work/second")"
-kill -INT "$runner" 2>/dev/null
-kill -TERM "$runner" # a script in the background ignores Ctrl-C
+printf '\003' >&3 # Ctrl-C
 status=0
 wait "$runner" || status=$?
 runner=
+grep -q 'broker core=[0-9]* stopped status=0' "$work/out" || fail "it did not stop in order"
 [ "$status" -eq 0 ] || fail "exit status $status after the stop"
 [ -f "$work/data/.kafka_cleanshutdown" ] || fail "no clean-shutdown marker"
 echo "tools/run works"

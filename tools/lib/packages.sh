@@ -16,6 +16,11 @@ language_packages() {
     command -v go >/dev/null || echo golang-go
 }
 
+# kcat, unless there is one already (from wherever): with it tools/run shows how to try the broker.
+kcat_package() {
+    command -v kcat >/dev/null || echo kcat
+}
+
 # Installs what is missing of the packages named; without root, says how and gives up.
 packages_install() {
     local missing=() package
@@ -24,7 +29,8 @@ packages_install() {
     done
     [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
-        echo "These packages are missing. As root: apt-get install ${missing[*]}" >&2
+        printf '%s\n' "These packages are missing. As root:" "" \
+            "  apt-get update && apt-get install --no-install-recommends ${missing[*]}" "" "Then again." >&2
         return 1
     fi
     echo "Installing with apt-get: ${missing[*]}"
