@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a broker: cores, per-core structs, budgets; and the signal that stops it.
+// Making a broker: cores, per-core structs, budgets; and the signals.
 #include "broker/broker.h"
 #include "broker/internal.h"
 #include "core/line.h"
@@ -109,7 +109,11 @@ struct broker *broker_create(const struct broker_options *options, char reason[s
 static void signalled(struct os_op *op) {
     struct broker *b = container_of(op, struct broker, signal);
     if (op->result < 0) return;
-    broker_stop(b);
+    if (op->result != OS_SIGNAL_REPORT) {
+        broker_stop(b);
+    } else if (!b->stopping) { // a core that has ended would not answer
+        broker_tell_steps(b);
+    }
     os_signal_start(b->control->os, &b->signal);
 }
 

@@ -40,6 +40,8 @@ struct broker_core {
     struct replicas_close close;
     struct message dir_message; // of the directory watch
     int failed_dir;
+    struct message steps_message;
+    bool steps_asked; // the control core's: not asked again before it has answered
 };
 // dir_watch.c: looks after the log directories.
 struct broker_watch {
@@ -117,6 +119,8 @@ void broker_begin_start(struct broker *b);
 void broker_begin_stop(struct broker *b, int exit_status);
 // Notes a failure (of the start, or of the running broker) and begins to stop with exit status 1.
 __attribute__((format(printf, 2, 3))) void broker_fail(struct broker *b, const char *format, ...);
+// steps.c: every data core writes its step counters to the log.
+void broker_tell_steps(struct broker *b);
 void broker_watch_begin(struct broker *b);
 // Ends after what it is doing; sets *done and wakes the flow.
 void broker_watch_end(struct broker *b, struct flow *flow, bool *done);

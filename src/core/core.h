@@ -29,6 +29,7 @@ struct core_trace {
     void (*event)(struct core_trace *trace, struct core *core, const char *label, const char *detail, uint64_t number);
 };
 struct flow_stats {
+    const struct flow_type *type; // NULL: none has run
     uint64_t count[FLOW_STEPS_MAX];
     uint64_t time_ns[FLOW_STEPS_MAX]; // spent running the step (not waiting)
 };

@@ -37,6 +37,7 @@ static flow_next flow_run_step(struct flow *flow, const struct flow_type *type, 
     uint64_t start_ns = os_now_ns(core->os);
     flow_next next = type->steps[step].run(flow);
     struct flow_stats *stats = &core->stats[type->stats];
+    stats->type = type;
     stats->count[step]++;
     stats->time_ns[step] += os_now_ns(core->os) - start_ns;
     return next;

@@ -204,8 +204,10 @@ struct os_send {
 void os_send_start(struct os *os, struct os_send *send, int socket, const struct os_slice *slices, size_t count);
 
 // ---- the process
-// Completes when the process is asked to stop (SIGTERM, SIGINT): the result is
-// the signal's number. One core only.
+// Completes when the process is asked to stop (SIGTERM, SIGINT) or to say how
+// it is (SIGUSR1, OS_SIGNAL_REPORT): the result is the signal's number. One
+// core only.
+enum { OS_SIGNAL_REPORT = 10 };
 void os_signal_start(struct os *os, struct os_op *op);
 uint64_t os_memory_bytes(struct os_host *host); // of the machine, or of the cgroup if that is less
 int os_cpus(struct os_host *host, int *cpus,

@@ -12,13 +12,14 @@ static int host_take_signals(void) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     int rc = sigaction(SIGPIPE, &ignore, NULL);
     ASSERT(rc == 0);
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
-    rc = pthread_sigmask(SIG_BLOCK, &stop, NULL); // threads made from here on inherit it
+    sigset_t taken;
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGTERM);
+    sigaddset(&taken, SIGINT);
+    sigaddset(&taken, SIGUSR1);
+    rc = pthread_sigmask(SIG_BLOCK, &taken, NULL); // threads made from here on inherit it
     ASSERT(rc == 0);
-    return signalfd(-1, &stop, SFD_CLOEXEC); // blocking: the ring waits by poll
+    return signalfd(-1, &taken, SFD_CLOEXEC); // blocking: the ring waits by poll
 }
 
 struct os_host *os_host_create(void) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGTERM and SIGINT as an operation: a read of the host's signalfd. A signal that comes while no operation is in
-// flight is kept by the kernel for the next one.
+// SIGTERM, SIGINT and SIGUSR1 as an operation: a read of the host's signalfd. A signal that comes while no operation is
+// in flight is kept by the kernel for the next one.
 #include "os/linux/engine.h"
 #include <errno.h>
+#include <signal.h>
 #include <sys/signalfd.h>
 
+_Static_assert(OS_SIGNAL_REPORT == SIGUSR1, "the number that os.h promises");
 _Static_assert(sizeof(struct signalfd_siginfo) == sizeof((struct os *)0)->signal_info, "room for one signal");
 
 static void signal_read(struct os *os, struct os_op *op, int32_t result) {

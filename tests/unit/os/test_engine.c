@@ -259,6 +259,9 @@ Test(engine, a_signal_completes_the_operation_and_a_second_one_again) {
         kill(getpid(), SIGINT); // nobody waits now: kept
         os_signal_start(f.os, &op);
         if (op_await(f.os, &op) != SIGINT) _exit(3);
+        os_signal_start(f.os, &op);
+        kill(getpid(), SIGUSR1);
+        if (op_await(f.os, &op) != OS_SIGNAL_REPORT) _exit(4);
         kill(getpid(), SIGPIPE); // ignored
         fixture_close(&f);
         os_exit(NULL, 7);
