@@ -5,8 +5,7 @@
 #include "broker/broker.h"
 #include "cli/cli.h"
 #include "cli/config_print.h"
-#include "cli/overrides.h"
-#include "config/properties.h"
+#include "cli/settings.h"
 #include "os/linux/host.h"
 #include <stdio.h>
 
@@ -24,46 +23,18 @@ static int help(void) {
     return cli_finish_output("tailrace broker") ? CLI_OK : CLI_FAILED;
 }
 
-struct request {
-    const char *file;
-    bool standalone;
-    struct cli_overrides overrides;
-};
-
-static int read_option(struct request *r, struct cli_arguments *a) {
-    static const char *const options[] = {"--standalone", "--override", "--help", NULL};
-    if (cli_is(a, "--standalone")) {
-        r->standalone = true;
-    } else if (cli_is(a, "--override")) {
-        const char *text = cli_value(a);
-        return text && cli_override_add(&r->overrides, a->argv[0], text) ? CLI_OK : CLI_USAGE;
-    } else if (!a->name && !r->file) {
-        r->file = a->value;
-    } else {
-        return cli_unknown(a, options);
-    }
-    return CLI_OK;
-}
-
-static const struct config *configuration(struct arena *a, const struct request *r) {
-    struct str text = str_of("");
-    if (r->file && !cli_read_file(a, "broker", r->file, PROPERTIES_SIZE_MAX, &text)) return NULL;
-    struct config_options options = {
-        .file_name = str_of(r->file ? r->file : "command line"),
-        .standalone = r->standalone,
-        .overrides = {r->overrides.entries, r->overrides.count},
-        .memory_total_bytes = config_print_memory_bytes(),
-    };
+static const struct config *configuration(struct arena *a, const struct cli_settings *s) {
     struct config_report report;
-    config_report_init(&report, a, options.file_name);
-    const struct config *config = config_parse(a, text, &options, &report);
+    bool is_read;
+    const struct config *config = cli_settings_read(a, "broker", s, &report, &is_read);
+    if (!is_read) return NULL;
     if (config && !config->is_standalone) {
         const struct config_setting *zookeeper = &config->settings[CONFIG_ZOOKEEPER_CONNECT];
         fprintf(stderr,
                 "%s:%d: zookeeper.connect is set, so this broker would be one of a cluster, and clusters are not built "
                 "yet; "
                 "start it with --standalone (or tailrace.mode=standalone) to run it alone\n",
-                r->file ? r->file : "command line", zookeeper->line);
+                s->file ? s->file : "command line", zookeeper->line);
         return NULL;
     }
     config_print_problems(&report);
@@ -83,17 +54,20 @@ static int run(const struct config *config) {
 }
 
 int command_broker(int argc, char **argv) {
-    struct request r = {0};
+    static const char *const options[] = {"--standalone", "--override", "--help", NULL};
+    struct cli_settings settings = {0};
     struct cli_arguments a;
     cli_arguments_init(&a, argc, argv);
     while (cli_next(&a)) {
         if (cli_is(&a, "--help") || cli_is(&a, "-h")) return help();
-        int status = read_option(&r, &a);
-        if (status != CLI_OK) return status;
+        enum cli_taken taken = cli_settings_take(&settings, &a);
+        if (taken == CLI_NOT_MINE) return cli_unknown(&a, options);
+        if (taken == CLI_TAKEN_WRONG) return CLI_USAGE;
     }
-    if (!r.file && !r.standalone) return cli_usage_error(argv[0], "needs a server.properties file, or --standalone");
+    if (!settings.file && !settings.standalone)
+        return cli_usage_error(argv[0], "needs a server.properties file, or --standalone");
     struct arena arena;
     arena_init(&arena, CONFIG_ARENA_BYTES);
-    const struct config *config = configuration(&arena, &r);
+    const struct config *config = configuration(&arena, &settings);
     return config ? run(config) : CLI_FAILED;
 }

@@ -4,8 +4,7 @@
 #include "config/config.h"
 #include "cli/cli.h"
 #include "cli/config_print.h"
-#include "cli/overrides.h"
-#include "config/properties.h"
+#include "cli/settings.h"
 #include <stdio.h>
 
 static int help(void) {
@@ -26,19 +25,18 @@ static int help(void) {
 }
 
 struct request {
-    const char *file;
-    bool standalone, all, json, topic;
+    struct cli_settings settings;
+    bool all, json, topic;
     const char *part;
-    struct cli_overrides overrides;
 };
 
 // CLI_OK, or what to end with.
 static int read_option(struct request *r, struct cli_arguments *a) {
     static const char *const options[] = {"--standalone", "--override", "--all",  "--key",
                                           "--topic",      "--json",     "--help", NULL};
-    if (cli_is(a, "--standalone")) {
-        r->standalone = true;
-    } else if (cli_is(a, "--all")) {
+    enum cli_taken taken = cli_settings_take(&r->settings, a);
+    if (taken != CLI_NOT_MINE) return taken == CLI_TAKEN ? CLI_OK : CLI_USAGE;
+    if (cli_is(a, "--all")) {
         r->all = true;
     } else if (cli_is(a, "--json")) {
         r->json = true;
@@ -47,11 +45,6 @@ static int read_option(struct request *r, struct cli_arguments *a) {
     } else if (cli_is(a, "--key")) {
         r->part = cli_value(a);
         return r->part ? CLI_OK : CLI_USAGE;
-    } else if (cli_is(a, "--override")) {
-        const char *text = cli_value(a);
-        return text && cli_override_add(&r->overrides, a->argv[0], text) ? CLI_OK : CLI_USAGE;
-    } else if (!a->name && !r->file) {
-        r->file = a->value;
     } else {
         return cli_unknown(a, options);
     }
@@ -59,17 +52,10 @@ static int read_option(struct request *r, struct cli_arguments *a) {
 }
 
 static int check_file(struct arena *a, const struct request *r) {
-    struct str text;
-    if (!cli_read_file(a, "config", r->file, PROPERTIES_SIZE_MAX, &text)) return CLI_FAILED;
-    struct config_options options = {
-        .file_name = str_of(strcmp(r->file, "-") == 0 ? "standard input" : r->file),
-        .standalone = r->standalone,
-        .overrides = {r->overrides.entries, r->overrides.count},
-        .memory_total_bytes = config_print_memory_bytes(),
-    };
     struct config_report report;
-    config_report_init(&report, a, options.file_name);
-    const struct config *c = config_parse(a, text, &options, &report);
+    bool is_read;
+    const struct config *c = cli_settings_read(a, "config", &r->settings, &report, &is_read);
+    if (!is_read) return CLI_FAILED;
     if (r->json) {
         config_print_file_json(c, &report, r->all);
     } else {
@@ -88,14 +74,16 @@ int command_config(int argc, char **argv) {
         int status = read_option(&r, &a);
         if (status != CLI_OK) return status;
     }
-    bool is_table_option = r.topic || r.part, is_file_option = r.standalone || r.all || r.overrides.count > 0;
-    if (r.file && is_table_option)
+    bool is_table_option = r.topic || r.part;
+    bool is_file_option = r.settings.standalone || r.all || r.settings.override_count > 0;
+    if (r.settings.file && is_table_option)
         return cli_usage_error(argv[0], "--topic and --key are about the table of keys, not about a file");
-    if (!r.file && is_file_option) return cli_usage_error(argv[0], "--standalone, --override and --all need a file");
+    if (!r.settings.file && is_file_option)
+        return cli_usage_error(argv[0], "--standalone, --override and --all need a file");
     struct arena arena;
     arena_init(&arena, CONFIG_ARENA_BYTES);
     int status = CLI_OK;
-    if (r.file) {
+    if (r.settings.file) {
         status = check_file(&arena, &r);
     } else if (r.json) {
         config_print_table_json(r.part, r.topic);
