@@ -6,6 +6,7 @@ clients/. Failure modes: peers.PeerError with the package client's or compiler's
 """
 
 import pathlib
+import re
 import shutil
 
 import peers
@@ -26,26 +27,20 @@ def provide_c():
     return [folder / "client"]
 
 
-def provide_python(script):
-    manifest = CLIENTS / "python" / "requirements.txt"
+def python_packages(name, manifest, *options):
+    """The folder of a virtual environment with what the manifest pins, prebuilt."""
 
     def build(folder):
         peers.run(["/usr/bin/python3", "-m", "venv", folder / "venv"])
-        peers.run(
-            [
-                folder / "venv/bin/pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--only-binary",
-                ":all:",
-                "--no-deps",
-                "-r",
-                manifest,
-            ]
-        )
+        pip = [folder / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check"]
+        peers.run([*pip, "--only-binary", ":all:", "--no-deps", *options, "-r", manifest])
 
-    return [peers.once("client-python", [manifest], build) / "venv/bin/python", CLIENTS / "python" / script]
+    return peers.once(name, [manifest], build) / "venv"
+
+
+def provide_python(script):
+    venv = python_packages("client-python", CLIENTS / "python" / "requirements.txt")
+    return [venv / "bin/python", CLIENTS / "python" / script]
 
 
 def provide_java(version):
@@ -59,13 +54,31 @@ def provide_java(version):
     return ["java", *JAVA_OPTIONS, "-cp", f"{classes}:{jars}/*", "Client"]
 
 
+def version_of(words):
+    """The numbers of the first version that the words name, `go1.26.8` or `go 1.26.0`; () if there is none."""
+    found = re.search(r"\bgo ?(\d+(?:\.\d+)+)", words)
+    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
+
+
+def go_command():
+    """The machine's Go if it is as new as go.mod asks, else the one that PyPI has (Debian 12's own is too old)."""
+    source = CLIENTS / "go"
+    wanted = version_of((source / "go.mod").read_text(encoding="utf-8"))
+    found = shutil.which("go")
+    if found and version_of(peers.run([found, "version"])) >= wanted:
+        return found
+    venv = python_packages("toolchain-go", source / "toolchain.txt", "--require-hashes")
+    return next(venv.glob("lib/python3*/site-packages/go/bin/go"))
+
+
 def provide_go(name):
     source = CLIENTS / "go"
     inputs = sorted(path for path in source.rglob("*") if path.is_file())
 
     def build(folder):
         peers.run(
-            ["go", "build", "-mod=readonly", "-o", f"{folder}/", "./franz", "./sarama", "./segmentio"], cwd=source
+            [go_command(), "build", "-mod=readonly", "-o", f"{folder}/", "./franz", "./sarama", "./segmentio"],
+            cwd=source,
         )
 
     return [peers.once("client-go", inputs, build) / name]

@@ -16,7 +16,20 @@ sys.dont_write_bytecode = True
 import check  # noqa: E402
 import dataset  # noqa: E402
 import dumps  # noqa: E402
+import families  # noqa: E402
 import history  # noqa: E402
+
+
+class Toolchain(unittest.TestCase):
+    """families.py: whether the machine's Go is new enough."""
+
+    def test_versions(self):
+        wanted = families.version_of((families.CLIENTS / "go" / "go.mod").read_text(encoding="utf-8"))
+        self.assertEqual(wanted, (1, 26, 0))
+        self.assertLess(families.version_of("go version go1.19 linux/amd64"), wanted)
+        self.assertLess(families.version_of("go version go1.9.7 linux/amd64"), wanted)
+        self.assertGreater(families.version_of("go version go1.26.8 linux/amd64"), wanted)
+        self.assertLess(families.version_of("no such thing"), wanted)
 
 
 class ReadBack(unittest.TestCase):
