@@ -17,12 +17,13 @@ JAVA_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xsh
 
 
 def provide_c():
-    source = CLIENTS / "c" / "client.c"
+    inputs = sorted((CLIENTS / "c").iterdir())
+    sources = [path for path in inputs if path.suffix == ".c"]
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]
     folder = peers.once(
         "client-c",
-        [source],
-        lambda folder: peers.run(["cc", *flags, source, "-o", folder / "client", "-lrdkafka", "-lcrypto"]),
+        inputs,
+        lambda folder: peers.run(["cc", *flags, *sources, "-o", folder / "client", "-lrdkafka", "-lcrypto"]),
     )
     return [folder / "client"]
 
