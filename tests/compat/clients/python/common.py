@@ -5,6 +5,7 @@ tests/compat/README.md describes them."""
 import argparse
 import hashlib
 import json
+import signal
 import struct
 import sys
 import time
@@ -96,6 +97,27 @@ def print_member_record(partition, offset, value):
     print(
         json.dumps({"e": "record", "at": time.time_ns(), "p": partition, "o": offset, "v": value.decode()}), flush=True
     )
+
+
+def stop_at_sigterm():
+    """A list that is empty until SIGTERM comes."""
+    stopping = []
+    signal.signal(signal.SIGTERM, lambda *_: stopping.append(1))
+    return stopping
+
+
+def member_loop(stopping, consumer, poll, commit_position):
+    """Commits every so often what poll() has read and printed (it gives how many records that were), until stopping;
+    then leaves the group."""
+    since_commit, last_commit = 0, time.monotonic()
+    while not stopping:
+        since_commit += poll()
+        if since_commit >= COMMIT_EVERY_RECORDS or since_commit and time.monotonic() - last_commit > COMMIT_EVERY_S:
+            commit_position(consumer)
+            since_commit, last_commit = 0, time.monotonic()
+    commit_position(consumer)
+    consumer.close()
+    print_event("left", [])
 
 
 def fail(why):

@@ -5,9 +5,6 @@ Happy path: as every family's program: produce, consume, member. Failure modes: 
 commit ends the program with status 1; no progress for a minute with 3.
 """
 
-import signal
-import time
-
 import common
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
 
@@ -123,8 +120,7 @@ def commit_position(consumer):
 
 
 def member(options):
-    stopping = []
-    signal.signal(signal.SIGTERM, lambda *_: stopping.append(1))
+    stopping = common.stop_at_sigterm()
     consumer = consumer_of(options, **{"topic.metadata.refresh.interval.ms": 1000})
 
     def revoked(client, partitions):
@@ -137,22 +133,15 @@ def member(options):
         on_assign=lambda _, partitions: common.print_event("assigned", [(row.partition, -1) for row in partitions]),
         on_lost=lambda _, partitions: common.print_event("revoked", [(row.partition, -1) for row in partitions]),
     )
-    since_commit, last_commit = 0, time.monotonic()
-    while not stopping:
+
+    def poll():
         message = consumer.poll(0.1)
-        if message is not None and not message.error():
-            common.print_member_record(message.partition(), message.offset(), message.value())
-            since_commit += 1
-        if (
-            since_commit >= common.COMMIT_EVERY_RECORDS
-            or since_commit
-            and time.monotonic() - last_commit > common.COMMIT_EVERY_S
-        ):
-            commit_position(consumer)
-            since_commit, last_commit = 0, time.monotonic()
-    commit_position(consumer)
-    consumer.close()
-    common.print_event("left", [])
+        if message is None or message.error():
+            return 0
+        common.print_member_record(message.partition(), message.offset(), message.value())
+        return 1
+
+    common.member_loop(stopping, consumer, poll, commit_position)
 
 
 if __name__ == "__main__":

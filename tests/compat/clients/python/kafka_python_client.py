@@ -5,9 +5,6 @@ Happy path: as every family's program: produce, consume, member. Failure modes: 
 commit ends the program with status 1; no progress for a minute with 3.
 """
 
-import signal
-import time
-
 import common
 from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -124,26 +121,18 @@ class Listener(ConsumerRebalanceListener):
 
 
 def member(options):
-    stopping = []
-    signal.signal(signal.SIGTERM, lambda *_: stopping.append(1))
+    stopping = common.stop_at_sigterm()
     consumer = consumer_of(options, metadata_max_age_ms=1000)
     consumer.subscribe([options.topics], listener=Listener())
-    since_commit, last_commit = 0, time.monotonic()
-    while not stopping:
-        for rows in consumer.poll(timeout_ms=100, max_records=common.COMMIT_EVERY_RECORDS).values():
-            for row in rows:
-                common.print_member_record(row.partition, row.offset, row.value)
-                since_commit += 1
-        if (
-            since_commit >= common.COMMIT_EVERY_RECORDS
-            or since_commit
-            and time.monotonic() - last_commit > common.COMMIT_EVERY_S
-        ):
-            commit_position(consumer)
-            since_commit, last_commit = 0, time.monotonic()
-    commit_position(consumer)
-    consumer.close()
-    common.print_event("left", [])
+
+    def poll():
+        polled = consumer.poll(timeout_ms=100, max_records=common.COMMIT_EVERY_RECORDS).values()
+        rows = [row for partition in polled for row in partition]
+        for row in rows:
+            common.print_member_record(row.partition, row.offset, row.value)
+        return len(rows)
+
+    common.member_loop(stopping, consumer, poll, commit_position)
 
 
 if __name__ == "__main__":
