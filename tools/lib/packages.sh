@@ -24,6 +24,12 @@ kcat_package() {
 # Installs what is missing of the packages named; without root, says how and gives up.
 packages_install() {
     local missing=() package
+    if ! command -v dpkg-query >/dev/null; then
+        printf '%s\n' "This machine has no Debian packages: install by hand what is in" "" "  $*" "" "then:" "" \
+            "  cmake --preset release && cmake --build --preset release --target tailrace" \
+            "  build/release/tailrace broker --help" >&2
+        return 1
+    fi
     for package in "$@"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
     done
