@@ -11,6 +11,7 @@
 #include "api/endpoints.h"
 #include "api/facts.h"
 #include "api/handlers.h"
+#include "api/produce_errors.h"
 #include "api/state.h"
 #include "metadata/publish.h"
 #include "protocol/message.h"
@@ -21,7 +22,7 @@
 #define PRODUCE_STEPS(STEP)                                                                                            \
     STEP(produce, order)                                                                                               \
     STEP(produce, validate) STEP(produce, route) STEP(produce, gather) STEP(produce, respond) STEP(produce, release)
-enum { VERSION_OF_LEADERS = 10 };
+enum { VERSION_OF_LOG_STARTS = 5, VERSION_OF_LEADERS = 10 };
 
 FLOW_DEFINE_COUNTED(produce, PRODUCE_STEPS, FLOW_STATS_PRODUCE)
 
@@ -45,6 +46,7 @@ struct produce {
     const struct produce_request *request;
     struct produce_row *rows;
     size_t row_count;
+    struct str message; // if the request is refused as a whole
     size_t validated;   // rows
     bool is_validating; // the next one has begun
     struct validation validation;
@@ -115,15 +117,14 @@ static bool rows_supersede(struct produce *p) {
     return true;
 }
 
-// What forbids the row before its records are looked at.
-static int16_t row_refusal(const struct produce *p, const struct produce_row *row, const struct image_topic *topic,
+// What forbids the row whatever is in its batch, if only it is a batch that the version may bring.
+static int16_t row_refusal(const struct produce *p, const struct image_topic *topic,
                            const struct image_partition *partition) {
-    if (!topic || topic->deleting || !partition) return KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+    if (p->request->acks < -1 || p->request->acks > 1) return KAFKA_ERROR_INVALID_REQUIRED_ACKS;
     if (topic->is_internal && !str_is(p->call->request->client_id, "__admin_client"))
         return KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
     if (partition->offline) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     if (partition->owner_core < 0) return KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
-    (void)row;
     return KAFKA_ERROR_NONE;
 }
 
@@ -132,10 +133,11 @@ static bool row_begin(struct produce *p, struct produce_row *row) {
     const struct image *image = image_of(p->call->core);
     const struct image_topic *topic = image_topic_by_name(image, row->topic);
     const struct image_partition *partition = topic ? image_partition(topic, row->index) : NULL;
-    row->check.before_log = true;
-    bool has_acks = p->request->acks >= -1 && p->request->acks <= 1;
-    row->error = has_acks ? row_refusal(p, row, topic, partition) : KAFKA_ERROR_INVALID_REQUIRED_ACKS;
-    if (row->error != KAFKA_ERROR_NONE) return false;
+    if (!topic || topic->deleting || !partition) {
+        row->error = KAFKA_ERROR_UNKNOWN_TOPIC_OR_PARTITION;
+        row->check.before_log = true;
+        return false;
+    }
     const struct topic_config *config = &topic->config;
     row->append.topic_id = topic->id;
     row->append.index = row->index;
@@ -151,6 +153,7 @@ static bool row_begin(struct produce *p, struct produce_row *row) {
         .timestamp_after_max_ms = config->timestamp_after_max_ms,
         .is_compacted = config->cleanup_policy & TOPIC_CLEANUP_COMPACT,
         .max_batch_bytes = (uint32_t)config->max_message_bytes,
+        .refusal = row_refusal(p, topic, partition),
         .produce_version = p->call->version,
         .decompressed_max_bytes = facts_of(p->call->core)->decompressed_bytes_max,
     };
@@ -165,9 +168,14 @@ static void row_end(struct produce *p, struct produce_row *row) {
     row->append.size_bytes = row->check.batch.bytes.size;
 }
 
-static bool has_transactional_batch(const struct produce_row *row) {
-    return row->error == KAFKA_ERROR_NONE && row->check.batch.bytes.size > 0 &&
-           batch_is_transactional(&row->check.batch);
+// Transactions are not served yet: with a transactional id their batches are refused as without one (trap 67).
+static bool refuse_whole(struct produce *p) {
+    int16_t error = produce_refused_whole(p->request, &p->call->request->arena, &p->message);
+    for (size_t i = 0; error != KAFKA_ERROR_NONE && i < p->row_count; i++) {
+        p->rows[i].error = error;
+        p->rows[i].check.before_log = true;
+    }
+    return error != KAFKA_ERROR_NONE;
 }
 
 static flow_next produce_step_order(struct flow *flow) {
@@ -177,6 +185,7 @@ static flow_next produce_step_order(struct flow *flow) {
         respond_close(p->call, "request needs too much memory");
         return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     }
+    if (refuse_whole(p)) return FLOW_GOTO(produce, route);
     return FLOW_NEXT;
 }
 
@@ -201,15 +210,6 @@ static flow_next produce_step_validate(struct flow *flow) {
         p->is_validating = false;
         row_end(p, row);
     }
-    bool transactional = false;
-    for (size_t i = 0; i < p->row_count; i++)
-        transactional |= has_transactional_batch(&p->rows[i]);
-    // Transactions are not served yet; without a transactional id Kafka refuses such batches on every partition (trap
-    // 67).
-    for (size_t i = 0; transactional && i < p->row_count; i++) {
-        p->rows[i].error = KAFKA_ERROR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
-        p->rows[i].check.before_log = true;
-    }
     return FLOW_NEXT;
 }
 
@@ -222,12 +222,20 @@ static void row_done(struct append *append) {
     if (--p->pending == 0) flow_wake(&p->flow);
 }
 
+// An answer that tells where the log starts asks the log's core, also if the records have been refused here.
+static bool row_must_go(const struct produce *p, const struct produce_row *row) {
+    if (row->superseded) return false;
+    if (row->error != KAFKA_ERROR_NONE)
+        return !row->check.before_log && p->call->version >= VERSION_OF_LOG_STARTS && p->request->acks != 0;
+    return row->check.batch.bytes.size > 0; // v0-2 may bring no records at all: NONE, with base offset -1
+}
+
 static flow_next produce_step_route(struct flow *flow) {
     struct produce *p = self(flow);
     for (size_t i = 0; i < p->row_count; i++) {
         struct produce_row *row = &p->rows[i];
-        bool empty = row->check.batch.bytes.size == 0; // v0-2 may bring no records at all: NONE, with base offset -1
-        if (row->superseded || row->error != KAFKA_ERROR_NONE || empty) continue;
+        if (!row_must_go(p, row)) continue;
+        row->append.refusal = row->error;
         row->append.acks = p->request->acks;
         row->append.timeout_ms = p->request->timeout_ms;
         row->append.origin = LOG_FROM_CLIENT;
@@ -245,8 +253,8 @@ static flow_next produce_step_gather(struct flow *flow) {
 }
 
 static struct produce_response_partition row_answer(struct produce *p, struct produce_row *row, bool *moved) {
-    struct arena *arena = &p->call->request->arena;
     struct produce_response_partition answer = {
+        .error_message = p->message,
         .index = row->index,
         .error_code = row->error,
         .base_offset = row->sent ? row->append.base_offset : -1,
@@ -258,16 +266,10 @@ static struct produce_response_partition row_answer(struct produce *p, struct pr
         answer.current_leader = (struct produce_response_current_leader){row->append.leader, row->append.leader_epoch};
         *moved |= row->append.leader >= 0;
     }
-    int32_t count = row->check.record_error_count;
-    if (count > 0 && row->error != KAFKA_ERROR_NONE) {
-        struct produce_response_record_error *errors = arena_alloc_array(arena, (size_t)count, sizeof *errors);
-        for (int32_t i = 0; errors && i < count; i++) {
-            errors[i] = (struct produce_response_record_error){row->check.record_errors[i].batch_index,
-                                                               str_of(row->check.record_errors[i].message)};
-        }
-        answer.record_errors = errors;
-        answer.record_errors_count = errors ? count : 0;
-        answer.error_message = str_of(row->check.reason);
+    if (row->check.record_error_count > 0 && row->error == row->check.error) {
+        const struct image_topic *topic = image_topic_by_id(image_of(p->call->core), row->append.topic_id);
+        produce_record_errors(&row->check, row->topic, topic ? topic->config.compression : TOPIC_COMPRESSION_PRODUCER,
+                              &p->call->request->arena, &answer);
     }
     return answer;
 }

@@ -25,7 +25,8 @@ static bool refuse_before_log(struct append_check *check, int16_t error, const c
 }
 
 // Doubles, so that many errors cost no more than twice their memory.
-static bool record_error_add(struct append_check *check, struct arena *arena, int32_t index, const char *message) {
+static bool record_error_add(struct append_check *check, struct arena *arena, const struct record_error *record,
+                             enum record_fault fault) {
     int32_t n = check->record_error_count;
     if ((n & (n - 1)) == 0 && (n == 0 || n >= RECORD_ERRORS_FIRST)) {
         size_t room = n == 0 ? RECORD_ERRORS_FIRST : (size_t)n * 2;
@@ -35,30 +36,30 @@ static bool record_error_add(struct append_check *check, struct arena *arena, in
         if (n > 0) memcpy(grown, check->record_errors, (size_t)n * sizeof *grown);
         check->record_errors = grown;
     }
-    check->record_errors[check->record_error_count++] = (struct record_error){index, message};
+    struct record_error *error = &check->record_errors[check->record_error_count++];
+    *error = *record;
+    error->fault = fault;
     return true;
 }
 
-bool record_rules_check(const struct append_rules *rules, bool batch_log_append_time, int64_t timestamp, bool has_key,
-                        int32_t index, struct arena *arena, struct append_check *check) {
-    if (rules->is_compacted && !has_key) {
+bool record_rules_check(const struct append_rules *rules, bool batch_log_append_time, const struct record_error *record,
+                        struct arena *arena, struct append_check *check) {
+    if (rules->is_compacted && record->key_bytes < 0) {
         if (!check->error) check->error = KAFKA_ERROR_INVALID_RECORD;
-        return record_error_add(check, arena, index, "a compacted topic needs a key in every record");
+        return record_error_add(check, arena, record, RECORD_WITHOUT_KEY);
     }
-    const char *wrong = NULL;
-    if (!rules->log_append_time && timestamp != -1) {
+    bool is_wrong = batch_log_append_time;
+    enum record_fault fault = RECORD_WITH_BROKER_TIME;
+    if (!rules->log_append_time && record->timestamp != -1) {
         // As in Java the difference wraps, so that no timestamp is outside of unlimited bounds.
-        int64_t age_ms = (int64_t)((uint64_t)rules->now_ms - (uint64_t)timestamp);
+        int64_t age_ms = (int64_t)((uint64_t)rules->now_ms - (uint64_t)record->timestamp);
         int64_t ahead_ms = (int64_t)(0 - (uint64_t)age_ms);
-        if (age_ms > rules->timestamp_before_max_ms || ahead_ms > rules->timestamp_after_max_ms) {
-            wrong = "the timestamp is outside of the bounds that the topic sets";
-        }
-    } else if (batch_log_append_time) {
-        wrong = "a producer may not set the timestamp type to LogAppendTime";
+        is_wrong = age_ms > rules->timestamp_before_max_ms || ahead_ms > rules->timestamp_after_max_ms;
+        fault = RECORD_OUT_OF_TIME;
     }
-    if (!wrong) return true;
+    if (!is_wrong) return true;
     check->error = KAFKA_ERROR_INVALID_TIMESTAMP; // wins over missing keys
-    return record_error_add(check, arena, index, wrong);
+    return record_error_add(check, arena, record, fault);
 }
 
 const char *record_errors_reason(const struct append_check *check) {
@@ -153,7 +154,12 @@ static bool check_records(const struct append_rules *rules, struct arena *arena,
                                            : (int64_t)((uint64_t)b->base_timestamp + (uint64_t)record.timestamp_delta);
         if (timestamp > check->max_timestamp) check->max_timestamp = timestamp;
         dense &= record.offset_delta == index;
-        ok = record_rules_check(rules, type_is_append, timestamp, record.key_bytes >= 0, index, arena, check);
+        struct record_error seen = {.batch_index = index,
+                                    .offset_delta = record.offset_delta,
+                                    .key_bytes = record.key_bytes,
+                                    .value_bytes = record.value_bytes,
+                                    .timestamp = timestamp};
+        ok = record_rules_check(rules, type_is_append, &seen, arena, check);
         index++;
     }
     check->cost_ns += (uint64_t)index * COST_RECORD_NS;
@@ -185,8 +191,18 @@ static void take_batch(const struct append_rules *rules, struct append_check *ch
 
 void append_validate(struct bytes records, const struct append_rules *rules, struct arena *arena,
                      struct append_check *check) {
-    *check = (struct append_check){.error = KAFKA_ERROR_NONE, .max_timestamp = -1};
-    if (!check_blob(records, rules, check) || check->batch.bytes.size == 0) return;
+    *check = (struct append_check){
+        .error = KAFKA_ERROR_NONE,
+        .max_timestamp = -1,
+        .time_min_ms = (int64_t)((uint64_t)rules->now_ms - (uint64_t)rules->timestamp_before_max_ms),
+        .time_max_ms = (int64_t)((uint64_t)rules->now_ms + (uint64_t)rules->timestamp_after_max_ms),
+    };
+    if (!check_blob(records, rules, check)) return;
+    if (rules->refusal != KAFKA_ERROR_NONE) {
+        refuse_before_log(check, rules->refusal, "refused whatever it is");
+        return;
+    }
+    if (check->batch.bytes.size == 0) return;
     if (check->batch.bytes.data[BATCH_MAGIC] < 2) {
         if (!legacy_convert(records, rules, arena, check)) return;
     } else if (is_long(rules, &check->batch)) {

@@ -19,6 +19,7 @@ struct append_rules {
     int64_t timestamp_after_max_ms;
     bool is_compacted; // every record needs a key
     uint32_t max_batch_bytes;
+    int16_t refusal; // what the records are refused with once they are known to be what the version wants; NONE
     int16_t produce_version;
     uint64_t decompressed_max_bytes; // of one batch: what a bomb may cost
     struct decompress_cache *cache;  // of the core; may be NULL
@@ -26,9 +27,14 @@ struct append_rules {
     uint64_t cost_max_ns;
 };
 
+enum record_fault { RECORD_WITHOUT_KEY, RECORD_OUT_OF_TIME, RECORD_WITH_BROKER_TIME };
+// What is known of a record that is refused. The one who answers puts it into words.
 struct record_error {
     int32_t batch_index; // the record's position in the batch
-    const char *message; // static text
+    enum record_fault fault;
+    int32_t offset_delta;
+    int32_t key_bytes, value_bytes; // -1: null
+    int64_t timestamp;
 };
 
 struct append_check {
@@ -36,9 +42,10 @@ struct append_check {
     // For logs; for the error_message of the response only where Kafka sends one, which is when there are record
     // errors.
     const char *reason;
-    bool postponed;   // nothing else is known, and nothing was changed: ask again with cost_max_ns = 0
-    uint64_t cost_ns; // of what was done, estimated
-    bool before_log;  // refused before the log was looked at: log_start_offset is -1 in the response
+    bool postponed;                   // nothing else is known, and nothing was changed: ask again with cost_max_ns = 0
+    uint64_t cost_ns;                 // of what was done, estimated
+    bool before_log;                  // refused before the log was looked at: log_start_offset is -1 in the response
+    int64_t time_min_ms, time_max_ms; // what the topic lets timestamps be
     struct record_error *record_errors;
     int32_t record_error_count;
     // If there is no error:

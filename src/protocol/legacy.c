@@ -62,7 +62,11 @@ static bool legacy_check_set(struct legacy_set *set, const struct append_rules *
         bool append_type = set->is_inner ? set->log_append_time : m.magic == 1 && m.attributes & BATCH_LOG_APPEND_TIME;
         int64_t timestamp = message_timestamp(set, &m);
         if (timestamp < -1) return refuse(check, KAFKA_ERROR_INVALID_RECORD, "negative timestamp");
-        if (!record_rules_check(rules, append_type, timestamp, m.key.data != NULL, index, arena, check)) return false;
+        struct record_error seen = {.batch_index = index,
+                                    .key_bytes = m.key.data ? (int32_t)m.key.size : -1,
+                                    .value_bytes = m.value.data ? (int32_t)m.value.size : -1,
+                                    .timestamp = timestamp};
+        if (!record_rules_check(rules, append_type, &seen, arena, check)) return false;
         // To Kafka a plain message is a batch of its own: it has index 0, and the first bad one ends it.
         if (!set->is_inner && check->record_error_count > 0) break;
         if (set->is_inner) index++;

@@ -5,7 +5,8 @@
 #include "protocol/batch_validate.h"
 
 // Collects an error of this record in `check`, if there is one. False if there is no memory for it.
-bool record_rules_check(const struct append_rules *rules, bool batch_log_append_time, int64_t timestamp, bool has_key,
-                        int32_t index, struct arena *arena, struct append_check *check);
+// `record` is an error without a fault yet.
+bool record_rules_check(const struct append_rules *rules, bool batch_log_append_time, const struct record_error *record,
+                        struct arena *arena, struct append_check *check);
 // What is said about the batch when at least one error was collected.
 const char *record_errors_reason(const struct append_check *check);

@@ -90,6 +90,11 @@ static flow_next append_step_check(struct flow *flow) {
     const struct topic_config *config = log_config(p->log);
     if (a->acks == -1 && !insync_is_enough(p->isr_count, config->min_insync_replicas, p->assigned_count)) {
         a->error = KAFKA_ERROR_NOT_ENOUGH_REPLICAS;
+    } else if (a->refusal != KAFKA_ERROR_NONE) {
+        a->error = a->refusal;
+    }
+    if (a->error != KAFKA_ERROR_NONE) {
+        a->log_start_offset = log_start_offset(p->log);
         return FLOW_GOTO(append, reply);
     }
     if (atomic_load_explicit(&log_directory(p->log)->below_reserve, memory_order_relaxed)) {

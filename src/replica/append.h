@@ -14,6 +14,8 @@ struct append {
     enum log_origin origin;
     int16_t acks;       // 1: answered after the write; -1: after the high watermark has passed its end; 0 as 1
     int32_t timeout_ms; // of the wait for the high watermark
+    int16_t refusal; // NONE. Else nothing is written, and that is the error unless there is one here: the answer tells
+                     // where the log starts
     void (*done)(struct append *append); // on the sender's core
     // out
     int16_t error;

@@ -122,6 +122,21 @@ Test(validate, accepts_a_good_batch_and_sets_the_maximum_timestamp) {
     teardown(&f);
 }
 
+// Kafka looks at acks, at the topic and at the leader after what the version lets a request bring, before the batch.
+Test(validate, a_refusal_comes_after_the_blob_and_before_the_batch) {
+    struct fixture f;
+    setup(&f, 3, times, keys);
+    f.rules.refusal = KAFKA_ERROR_INVALID_REQUIRED_ACKS;
+    f.memory[BATCH_CRC] ^= 1;
+    cr_assert_eq(validate(&f), KAFKA_ERROR_INVALID_REQUIRED_ACKS);
+    cr_assert(f.check.before_log);
+    f.size = 0;
+    cr_assert_eq(validate(&f), KAFKA_ERROR_INVALID_RECORD);
+    f.rules.produce_version = 2;
+    cr_assert_eq(validate(&f), KAFKA_ERROR_INVALID_REQUIRED_ACKS);
+    teardown(&f);
+}
+
 Test(validate, keys_and_timestamps_are_reported_record_by_record) {
     struct fixture f;
     setup(&f, 3, times, keys);
@@ -129,9 +144,17 @@ Test(validate, keys_and_timestamps_are_reported_record_by_record) {
     cr_assert_eq(validate(&f), KAFKA_ERROR_INVALID_RECORD);
     cr_assert_eq(f.check.record_error_count, 1);
     cr_assert_eq(f.check.record_errors[0].batch_index, 1);
+    cr_assert_eq(f.check.record_errors[0].fault, RECORD_WITHOUT_KEY);
     f.rules.timestamp_before_max_ms = 1000000 - 800;
     cr_assert_eq(validate(&f), KAFKA_ERROR_INVALID_TIMESTAMP);
     cr_assert_eq(f.check.record_error_count, 3);
+    cr_assert_eq(f.check.time_min_ms, 800);
+    const struct record_error *last = &f.check.record_errors[2];
+    cr_assert_eq(last->fault, RECORD_OUT_OF_TIME);
+    cr_assert_eq(last->offset_delta, 2);
+    cr_assert_eq(last->timestamp, 700);
+    cr_assert_eq(last->key_bytes, 1);
+    cr_assert_eq(last->value_bytes, 5);
     f.rules = plain_rules;
     f.rules.now_ms = 600;
     f.rules.timestamp_after_max_ms = 200;
