@@ -279,8 +279,8 @@ static void print_json(struct producer *p, double seconds) {
     printf("{\"tool\": \"producer\", \"records\": %llu, \"failed\": %llu, \"bytes\": %llu, \"seconds\": %.6f, "
            "\"records_per_second\": %.3f, \"mb_per_second\": %.3f, \"client_cpu_seconds\": %.3f, \"open_loop\": %s, ",
            (unsigned long long)p->all->count, (unsigned long long)p->failed, (unsigned long long)p->acknowledged_bytes,
-           seconds, (double)p->all->count / seconds, (double)p->acknowledged_bytes / seconds / 1e6,
-           cpu_seconds, p->open_loop ? "true" : "false");
+           seconds, (double)p->all->count / seconds, (double)p->acknowledged_bytes / seconds / 1e6, cpu_seconds,
+           p->open_loop ? "true" : "false");
     // What a broker has to do grows with the requests: a slow one is given fewer, larger ones.
     if (requests > 0)
         printf("\"requests\": %lld, \"records_per_request\": %.3f, ", (long long)requests,
