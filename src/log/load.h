@@ -55,6 +55,8 @@ int64_t loading_pass(struct loading *l, struct segment *segment, struct segment_
 // Batches in [from, to) of the log, without looking at their records: those from producers_from on are applied to the
 // producers, those from epochs_from on to the epochs. LOADING_AGAIN: damage.
 int64_t loading_replay(struct loading *l, int64_t producers_from, int64_t epochs_from, int64_t to);
+// The snapshot at `at` has been loaded: the batches just before it are recalled, as far as that is cheap.
+int64_t loading_recall(struct loading *l, int64_t at);
 // A segment that is not active: only its size and largest timestamp.
 int64_t loading_take_closed(struct loading *l, struct segment *segment);
 

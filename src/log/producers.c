@@ -237,8 +237,7 @@ static void set_epoch(struct producer *producer, int16_t epoch) {
     producer->batch_count = 0;
 }
 
-static void apply_batch(struct producers *p, struct producer *producer, const struct producer_append *append) {
-    set_epoch(producer, append->producer_epoch);
+static void push_batch(struct producer *producer, const struct producer_append *append) {
     if (producer->batch_count == PRODUCER_BATCHES_KEPT) {
         memmove(producer->batches, producer->batches + 1, (PRODUCER_BATCHES_KEPT - 1) * sizeof producer->batches[0]);
         producer->batch_count--;
@@ -249,6 +248,11 @@ static void apply_batch(struct producers *p, struct producer *producer, const st
         .last_sequence = append->last_sequence,
         .offset_delta = (int32_t)(append->last_offset - append->base_offset),
     };
+}
+
+static void apply_batch(struct producers *p, struct producer *producer, const struct producer_append *append) {
+    set_epoch(producer, append->producer_epoch);
+    push_batch(producer, append);
     producer->last_timestamp_ms = append->max_timestamp_ms;
     if (append->transactional && producer->transaction_start < 0)
         set_transaction_start(p, producer, append->base_offset);
@@ -312,6 +316,18 @@ bool producers_apply(struct producers *p, const struct producer_append *append, 
     list_init(&undo->link);
     list_push_back(&p->undo, &undo->link);
     return undo->ended_transaction;
+}
+
+void producers_recall(struct producers *p, const struct producer_append *append) {
+    struct producer *producer = find(p, append->producer_id);
+    if (!producer || append->marker || append->producer_epoch != producer->epoch || producer->batch_count == 0) return;
+    struct producer_batch last = producer->batches[producer->batch_count - 1];
+    if (append->last_offset == last.last_offset) // a snapshot has the time of the marker behind it
+        producer->batches[producer->batch_count - 1].max_timestamp_ms = append->max_timestamp_ms;
+    if (append->last_offset >= last.last_offset) return;
+    push_batch(producer, append);
+    producer->batches[producer->batch_count - 2] = producer->batches[producer->batch_count - 1];
+    producer->batches[producer->batch_count - 1] = last;
 }
 
 void producers_written(struct producers *p, int64_t end_offset) {

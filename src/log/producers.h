@@ -104,6 +104,9 @@ enum producer_verdict producers_check(const struct producers *p, const struct pr
                                       enum producer_origin origin, struct producer_batch *original);
 // Takes a checked batch (or one from a leader, unchecked). True: it ended a transaction, *ended is filled.
 bool producers_apply(struct producers *p, const struct producer_append *append, struct producer_transaction *ended);
+// A batch from before a snapshot, which has only the last one of each producer: kept besides, so that a retry of it is
+// found. In order of offset, before anything is applied.
+void producers_recall(struct producers *p, const struct producer_append *append);
 // What was applied below end_offset is in the file.
 void producers_written(struct producers *p, int64_t end_offset);
 // Takes back what was applied from `offset` on and is not written.

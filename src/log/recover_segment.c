@@ -326,3 +326,56 @@ int64_t loading_replay(struct loading *l, int64_t producers_from, int64_t epochs
     }
     return 0;
 }
+
+// ---- batches before a snapshot
+// -------------------------------------------------------------------------------------------------------------
+// A snapshot has the last batch of each producer only. After a kill, clients send again what was not answered, up to
+// five batches each (max.in.flight): if the first of them were not known as duplicates, they would be out of order, for
+// good. (Kafka has the same gap only up to the base of the last segment.) After a clean stop all was answered.
+enum { RECALL_BYTES = 8 << 20, RECALL_AGE_MS = 60 * 60 * 1000 };
+
+// Clients give up after delivery.timeout.ms: a file that was idle for long is not read. (Timestamps of records tell
+// nothing: they may be historical.)
+static bool may_see_retries(const struct loading *l, const struct segment *segment) {
+    return producers_count(&l->log->producers) > 0 && segment->modified_ms >= l->now_ms - RECALL_AGE_MS;
+}
+
+// Where to begin so that not much more than RECALL_BYTES are walked over. False: there is no index to tell.
+static bool recall_position(struct loading *l, const struct segment *segment, int64_t at, uint64_t *position) {
+    struct segment copy = {.base_offset = segment->base_offset, .size_bytes = segment->size_bytes};
+    char why[200];
+    struct text ignored = TEXT_IN(why);
+    *position = 0;
+    if (segment->size_bytes <= RECALL_BYTES) return true;
+    if (segment_read_indexes(l->host, l->path, &copy, &ignored) != 0) return false;
+    int32_t end = index_floor_offset(&copy.index, segment_relative(segment, at)).position;
+    if (end > RECALL_BYTES) *position = (uint64_t)index_floor_position(&copy.index, end - RECALL_BYTES).position;
+    segment_forget_indexes(&copy);
+    return true;
+}
+
+int64_t loading_recall(struct loading *l, int64_t at) {
+    ASSERT(at > 0);
+    struct log *log = l->log;
+    const struct segment *segment = log->segments[loading_segment_of(l, at - 1)];
+    struct walk walk = {.host = l->host, .next_offset = segment->base_offset};
+    char path[LOG_PATH_BYTES_MAX];
+    if (!may_see_retries(l, segment)) return 0;
+    if (!recall_position(l, segment, at, &walk.position)) return 0;
+    if (!segment_path(path, l->path, segment->base_offset, ".log")) return -ENAMETOOLONG;
+    walk.file = os_open(l->host, path, OS_READ);
+    if (walk.file < 0) return walk.file;
+    struct os_stat stat;
+    int64_t error = os_stat_file(l->host, walk.file, &stat);
+    walk.end_position = error == 0 ? max_size(stat.size_bytes, walk.position) : walk.position;
+    enum walk_status status = error == 0 ? walk_next(&walk) : WALK_END;
+    for (; status == WALK_BATCH && walk_last_offset(&walk) < at; status = walk_next(&walk)) {
+        struct producer_append append;
+        if (walk.magic != 2 || batch_is_control(&walk.batch) || !producer_append_of(&walk.batch, &append)) continue;
+        producers_recall(&log->producers, &append);
+    }
+    if (status == WALK_FAILED) error = walk.error; // damage is for others to find
+    walk_close(&walk);
+    os_close(l->host, walk.file);
+    return error;
+}

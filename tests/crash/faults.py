@@ -30,6 +30,7 @@ import wire  # noqa: E402
 
 TOPIC = encoded.TOPIC
 STORAGE_ERROR = 56
+OUT_OF_ORDER, NOT_LEADER = 45, 6
 FRAME_MAX = 100 << 20
 
 
@@ -65,12 +66,25 @@ class Client:
 
     def produce(self, size=100, acks=-1):
         """(error code, base offset)"""
-        blob = records.batch(records.records([os.urandom(size)]))
+        return self.send(records.batch(records.records([os.urandom(size)])), acks)
+
+    def produce_numbered(self, sequence):
+        """The same of an idempotent producer."""
+        now_ms = time.time_ns() // 1_000_000  # a producer whose last record is old is forgotten at a start
+        fields = {"producer_id": 4711, "producer_epoch": 0, "base_sequence": sequence}
+        fields |= {"base_timestamp": now_ms, "max_timestamp": now_ms}
+        return self.send(records.batch(records.records([b"of a producer"]), **fields))
+
+    def send(self, blob, acks=-1):
         self.conversation.say([encoded.produce(blob, topic=self.topic, acks=acks)])
         frame = self.conversation.answer()
         demand(frame is not None, "the connection of a producer was closed")
         row = tables.decode_response("Produce", 9, frame)[1]["Responses"][0]["PartitionResponses"][0]
         return row["ErrorCode"], row["BaseOffset"]
+
+    def fetch_end(self, broker):
+        with wire.Connection(broker.address) as connection:
+            return connection.offsets([(self.topic, 0)])[self.topic, 0]
 
     def fetch(self, offset):
         """How many bytes of records there are."""
@@ -174,6 +188,83 @@ def a_disk_below_its_reserve():
 @scenario
 def a_disk_that_is_full_to_the_last_byte():
     full_disk(0)
+
+
+@scenario
+def a_disk_that_is_full_at_the_start():
+    """After a kill recovery wants to write, and cannot: what it cannot load is offline, and all is there when there is
+    space again at a start."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-full-"))
+    try:
+        with disks.Disk(directory, 96) as disk:
+            settings = {"log.dirs": disk.path / "data", "tailrace.disk.reserve.bytes": 0}
+            with brokers.Tailrace(settings) as broker:
+                broker.start()
+                prepare(broker)
+                last = [Client(broker).produce(50_000) for _ in range(40)][-1]
+                demand(last[0] == 0, f"a record was refused with error {last[0]}")
+                broker.kill()
+                fill_to_the_last_byte(disk.path / "filler")
+                broker.start()
+                eventually(lambda: Client(broker).produce()[0] != NOT_LEADER, "the partition gets no leader")
+                code = Client(broker).produce()[0]
+                demand(code == STORAGE_ERROR, f"a full disk gave error {code}, KAFKA_STORAGE_ERROR was promised")
+                demand(broker.process.running(), f"the broker is gone: {broker.process.log_tail(1500)}")
+                demand(any("No space" in line for line in errors_of(broker)), "no ERROR line tells of the full disk")
+                (disk.path / "filler").unlink()
+                broker.kill()
+                broker.start()
+                eventually(lambda: leads(broker), "the partition has no leader although there is space")
+                demand(Client(broker).fetch(last[1]) >= 50_000, "the last record is missing")
+                demand(Client(broker).produce() == (0, last[1] + 1), "the log does not go on where it ended")
+                demand(broker.stop() == 0, "the stop was not clean")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def leads(broker):
+    try:
+        with wire.Connection(broker.address) as connection:
+            return (TOPIC, 0) in connection.offsets([(TOPIC, 0)])
+    except wire.WireError:
+        return False
+
+
+def fill_to_the_last_byte(path):
+    with open(path, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+# ---- retries
+
+
+@scenario
+def retries_after_a_kill():
+    """The last five batches of a producer are duplicates after a kill too, also if a checkpoint came after them."""
+    with brokers.Tailrace({"log.flush.offset.checkpoint.interval.ms": "100"}) as broker:
+        broker.start()
+        prepare(broker)
+        client = Client(broker)
+        first = client.fetch_end(broker)
+        for sequence in range(8):
+            demand(client.produce_numbered(sequence) == (0, first + sequence), f"sequence {sequence} was refused")
+        checkpoint = broker.data / "recovery-point-offset-checkpoint"
+        wanted = f"{TOPIC} 0 {first + 8}\n"
+        eventually(lambda: checkpoint.exists() and wanted in checkpoint.read_text(), "no checkpoint comes")
+        broker.kill()
+        broker.start()
+        eventually(lambda: leads(broker), "the partition has no leader after the restart")
+        client = Client(broker)
+        for sequence in range(3, 8):
+            found = client.produce_numbered(sequence)
+            demand(found == (0, first + sequence), f"sequence {sequence} again: {found}, (0, {first + sequence}) expected")
+        demand(client.produce_numbered(2)[0] == OUT_OF_ORDER, "a batch that nobody can know was taken")
+        demand(client.produce_numbered(8) == (0, first + 8), "the next batch was refused")
+        quiet(broker)
 
 
 # ---- descriptors and connections
