@@ -7,7 +7,7 @@
 
 TestSuite(open_files, .timeout = 120);
 
-enum { LOGS = 3, SEGMENTS = SHARD_OPEN_FILES_MAX / LOGS + 60, HELD = 40, STEPS = 4000 };
+enum { LOGS = 3, SEGMENTS = SHARD_OPEN_FILES_MAX / LOGS + 20, HELD = 10, STEPS = 2500 };
 
 struct crowd {
     struct live live;
@@ -15,6 +15,9 @@ struct crowd {
     struct log_read held[HELD];
     int64_t held_offset[HELD];
     struct log *held_log[HELD];
+    struct log_work work; // a checkpoint that is under way
+    struct waker waker;
+    bool works;
     uint64_t random;
 };
 
@@ -66,6 +69,20 @@ static void read_somewhere(struct crowd *crowd) {
     if (chance(crowd, 4) > 0) let_go(crowd, slot);
 }
 
+// Begins a checkpoint, or takes the end of one; reads go on meanwhile.
+static void checkpoint(struct crowd *crowd, struct log *log) {
+    if (crowd->works) {
+        live_until(&crowd->live, &crowd->work.done);
+        cr_assert_eq(crowd->work.error, 0);
+        waker_stop(&crowd->live, &crowd->waker);
+    } else {
+        waker_start(&crowd->waker, crowd->live.core);
+        crowd->work = (struct log_work){.kind = LOG_CHECKPOINT, .flow = &crowd->waker.flow};
+        log_work_start(log, &crowd->work);
+    }
+    crowd->works = !crowd->works;
+}
+
 static const struct batch_spec batch = {.count = 3, .value_bytes = 150, .time_ms = 1000};
 
 Test(open_files, come_and_go_by_use) {
@@ -85,6 +102,7 @@ Test(open_files, come_and_go_by_use) {
     for (int step = 0; step < STEPS; step++) {
         read_somewhere(&crowd);
         struct log *log = crowd.live.log;
+        if (step == 0 || step == 400) checkpoint(&crowd, crowd.logs[0]);
         if (step % 50 == 0) live_fill(&crowd.live, 1, &batch);
         if (step % 200 == 100) {
             log_set_high_watermark(log, log_end_offset(log));
@@ -92,6 +110,7 @@ Test(open_files, come_and_go_by_use) {
         }
         if (step % 100 == 0) check_bounds(&crowd);
     }
+    if (crowd.works) checkpoint(&crowd, NULL);
     for (int slot = 0; slot < HELD; slot++)
         let_go(&crowd, slot);
     check_bounds(&crowd);
