@@ -4,11 +4,13 @@
 #include "protocol/messages/create_topics.h"
 #include "api/facts.h"
 #include "api/handlers.h"
+#include "api/late_answer.h"
 #include "config/describe.h"
 #include "metadata/publish.h"
 #include "protocol/message.h"
 
 struct create_topics_call {
+    struct late_answer late;
     struct api_call *call;
     const struct create_topics_request *request;
     struct controller_request controller;
@@ -66,9 +68,9 @@ static bool answer_configs(struct create_topics_call *c, const struct controller
     return true;
 }
 
-static void answer(struct core *core, struct controller_request *request) {
-    (void)core;
-    struct create_topics_call *c = container_of(request, struct create_topics_call, controller);
+static void answer(struct late_answer *late) {
+    struct create_topics_call *c = container_of(late, struct create_topics_call, late);
+    struct controller_request *request = &c->controller;
     struct create_topics_response response;
     message_default(c->call->api->response, &response);
     response.topics = call_alloc_array(c->call, (int32_t)request->row_count, sizeof *response.topics);
@@ -90,10 +92,30 @@ static void answer(struct core *core, struct controller_request *request) {
     respond(c->call, &response);
 }
 
+// Whether a topic has to wait for a leader: in vain, as there is no other broker that could come.
+static bool lacks_leader(struct create_topics_call *c) {
+    bool any = false;
+    for (size_t i = 0; i < c->controller.row_count; i++) {
+        struct controller_create_topic *row = &c->controller.create_topics[i];
+        if (row->error != KAFKA_ERROR_NONE || !row->lacks_leader) continue;
+        row->error = KAFKA_ERROR_REQUEST_TIMED_OUT;
+        row->partition_count_out = row->replication_factor_out = -1;
+        any = true;
+    }
+    return any;
+}
+
+static void answered(struct core *core, struct controller_request *request) {
+    (void)core;
+    struct create_topics_call *c = container_of(request, struct create_topics_call, controller);
+    late_answer_finish(&c->late, request->error == KAFKA_ERROR_NONE && lacks_leader(c), request->timeout_ms);
+}
+
 void handle_create_topics(struct api_call *call) {
     struct create_topics_call *c = call_alloc(call, sizeof *c);
     if (!c) return;
     c->call = call;
+    late_answer_begin(&c->late, call, answer);
     c->request = call->body;
     int32_t count = c->request->topics_count;
     c->controller = (struct controller_request){
@@ -101,7 +123,7 @@ void handle_create_topics(struct api_call *call) {
         .arena = &call->request->arena,
         .timeout_ms = c->request->timeout_ms,
         .validate_only = c->request->validate_only,
-        .answered = answer,
+        .answered = answered,
         .create_topics = call_alloc_array(call, count, sizeof *c->controller.create_topics),
         .row_count = count > 0 ? (size_t)count : 0,
     };

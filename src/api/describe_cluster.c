@@ -6,7 +6,19 @@
 #include "api/handlers.h"
 #include "protocol/message.h"
 
-enum { ENDPOINT_BROKERS = 1 };
+enum { ENDPOINT_BROKERS = 1, ENDPOINT_CONTROLLERS = 2 };
+
+static void answer_endpoint_type(struct api_call *call, int8_t type, struct describe_cluster_response *response) {
+    if (type == ENDPOINT_CONTROLLERS) {
+        response->error_code = KAFKA_ERROR_MISMATCHED_ENDPOINT_TYPE;
+        response->error_message = str_of("The request was sent to an endpoint of type BROKER, but we wanted an "
+                                         "endpoint of type CONTROLLER");
+    } else {
+        response->error_code = KAFKA_ERROR_UNSUPPORTED_ENDPOINT_TYPE;
+        response->error_message = arena_format(&call->request->arena, "Unsupported endpoint type %d", type);
+    }
+    respond(call, response);
+}
 
 void handle_describe_cluster(struct api_call *call) {
     const struct describe_cluster_request *request = call->body;
@@ -15,10 +27,7 @@ void handle_describe_cluster(struct api_call *call) {
     message_default(call->api->response, &response);
     response.cluster_id = str_of("");
     if (request->endpoint_type != ENDPOINT_BROKERS) {
-        response.error_code =
-            request->endpoint_type == 2 ? KAFKA_ERROR_MISMATCHED_ENDPOINT_TYPE : KAFKA_ERROR_UNSUPPORTED_ENDPOINT_TYPE;
-        response.error_message = str_of("only endpoint type 1 (brokers) can be described here");
-        return respond(call, &response);
+        return answer_endpoint_type(call, request->endpoint_type, &response);
     }
     response.brokers = call_alloc_array(call, (int32_t)image->broker_count, sizeof *response.brokers);
     if (!response.brokers) return;

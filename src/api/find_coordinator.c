@@ -92,7 +92,8 @@ static struct found find(struct api_call *call, int8_t key_type, struct str key)
     case KEY_OF_SHARE:
         if (call->version >= VERSION_OF_SHARE) return not_found(KAFKA_ERROR_COORDINATOR_NOT_AVAILABLE, NULL);
         return not_found(KAFKA_ERROR_INVALID_REQUEST, NULL);
-    default: return not_found(KAFKA_ERROR_INVALID_REQUEST, "key type must be 0 (group)");
+    // Beside rows, too, Kafka says the error's own text here.
+    default: return not_found(KAFKA_ERROR_INVALID_REQUEST, kafka_error_text(KAFKA_ERROR_INVALID_REQUEST));
     }
 }
 

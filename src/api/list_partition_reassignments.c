@@ -8,6 +8,6 @@
 void handle_list_partition_reassignments(struct api_call *call) {
     struct list_partition_reassignments_response response;
     message_default(call->api->response, &response);
-    response.error_message = (struct str){NULL, 0};
+    response.error_message = str_of(""); // not null, as in Kafka
     respond(call, &response);
 }

@@ -11,10 +11,13 @@
 #include "config/topic_name.h"
 #include "protocol/message.h"
 
+enum { VERSION_OF_ANSWERS_WITH_ID = 10, VERSION_OF_REQUESTS_BY_ID = 12 };
+
 struct metadata_call {
     struct api_call *call;
     const struct metadata_request *request;
     struct metadata_response response;
+    bool by_id;                       // only ids count
     struct controller_request create; // with a row for each topic that was missing and may be created
 };
 
@@ -22,9 +25,30 @@ static bool partition_has_leader(const struct image_partition *p) {
     return p->leader >= 0 && !p->offline;
 }
 
+// The brokers of a list that are there, or that are not.
+static int32_t *select_brokers(struct metadata_call *m, const int32_t *ids, int32_t count, bool alive,
+                               int32_t *selected) {
+    const struct image *image = image_of(m->call->core);
+    int32_t *brokers = arena_alloc_array(&m->call->request->arena, (size_t)count, sizeof *brokers);
+    *selected = 0;
+    for (int32_t i = 0; brokers && i < count; i++)
+        if ((image_broker_by_id(image, ids[i]) != NULL) == alive) brokers[(*selected)++] = ids[i];
+    return brokers;
+}
+
+// Version 0 leaves out the replicas that are not there, and says so (trap 13).
+static bool keep_alive(struct metadata_call *m, const struct image_partition *p,
+                       struct metadata_response_partition *row) {
+    row->replica_nodes = select_brokers(m, p->replicas, p->replica_count, true, &row->replica_nodes_count);
+    row->isr_nodes = select_brokers(m, p->isr, p->isr_count, true, &row->isr_nodes_count);
+    bool all = row->replica_nodes_count == p->replica_count && row->isr_nodes_count == p->isr_count;
+    if (!all && row->error_code == KAFKA_ERROR_NONE) row->error_code = KAFKA_ERROR_REPLICA_NOT_AVAILABLE;
+    return row->replica_nodes && row->isr_nodes;
+}
+
+// False: out of memory.
 static bool answer_partition(struct metadata_call *m, const struct image_partition *p, int32_t index,
                              struct metadata_response_partition *row) {
-    struct arena *arena = &m->call->request->arena;
     *row = (struct metadata_response_partition){
         .error_code = partition_has_leader(p) ? KAFKA_ERROR_NONE : KAFKA_ERROR_LEADER_NOT_AVAILABLE,
         .partition_index = index,
@@ -35,11 +59,10 @@ static bool answer_partition(struct metadata_call *m, const struct image_partiti
         .isr_nodes = (int32_t *)p->isr,
         .isr_nodes_count = p->isr_count,
     };
-    if (!p->offline) return true;
-    row->offline_replicas = arena_alloc(arena, sizeof *row->offline_replicas);
+    if (m->call->version == 0) return keep_alive(m, p, row);
+    row->offline_replicas = select_brokers(m, p->replicas, p->replica_count, false, &row->offline_replicas_count);
     if (!row->offline_replicas) return false;
-    row->offline_replicas[0] = image_of(m->call->core)->broker_id;
-    row->offline_replicas_count = 1;
+    if (p->offline) row->offline_replicas[row->offline_replicas_count++] = image_of(m->call->core)->broker_id;
     return true;
 }
 
@@ -53,7 +76,9 @@ static bool answer_topic(struct metadata_call *m, const struct image_topic *topi
     row->partitions = call_alloc_array(m->call, topic->partition_count, sizeof *row->partitions);
     if (!row->partitions) return false;
     for (int32_t i = 0; i < topic->partition_count; i++) {
-        if (!answer_partition(m, image_partition(topic, i), i, &row->partitions[row->partitions_count++])) {
+        const struct image_partition *partition = image_partition(topic, i);
+        if (!image_partition_had_leader(partition)) continue; // Kafka's brokers do not hear of it
+        if (!answer_partition(m, partition, i, &row->partitions[row->partitions_count++])) {
             respond_close(m->call, "request needs too much memory");
             return false;
         }
@@ -65,7 +90,7 @@ static bool list_all(struct metadata_call *m, const struct image *image) {
     m->response.topics = call_alloc_array(m->call, (int32_t)image->topic_count, sizeof *m->response.topics);
     if (!m->response.topics) return false;
     for (size_t i = 0; i < image->topic_count; i++) {
-        if (image->topics[i]->deleting) continue;
+        if (!image_topic_is_visible(image->topics[i])) continue;
         struct metadata_response_topic *row = &m->response.topics[m->response.topics_count++];
         if (!answer_topic(m, image->topics[i], row)) return false;
     }
@@ -76,7 +101,7 @@ static const struct image_topic *asked_topic(const struct image *image, const st
     const struct image_topic *topic = !uuid_is_zero(asked->topic_id) ? image_topic_by_id(image, asked->topic_id)
                                       : str_is_null(asked->name)     ? NULL
                                                                      : image_topic_by_name(image, asked->name);
-    return topic && !topic->deleting ? topic : NULL;
+    return topic && image_topic_is_visible(topic) ? topic : NULL;
 }
 
 // The row of a topic that the controller was asked to create, or NULL.
@@ -103,6 +128,7 @@ static void answer_no_topic(struct metadata_call *m, const struct metadata_reque
         return;
     }
     row->name = asked->name;
+    if (m->request->include_topic_authorized_operations) row->topic_authorized_operations = TOPIC_OPERATIONS;
     if (!topic_name_is_legal(asked->name)) {
         row->error_code = KAFKA_ERROR_INVALID_TOPIC_EXCEPTION;
         return;
@@ -124,13 +150,24 @@ static bool already_listed(const struct metadata_call *m, const struct metadata_
     return false;
 }
 
-// v10 and 11 know ids only in answers: an id or a null name in the request is refused as a whole.
-static bool refuses_ids(const struct metadata_call *m) {
-    if (m->call->version < 10 || m->call->version > 11) return false;
+// What is wrong with the names and ids of the request as a whole. v10 and 11 know ids only in answers. From v12 on a
+// request is by id if it has one (and its names do not count), else by name; Kafka trips over a name that is null then.
+static int16_t check_topics(struct metadata_call *m) {
+    bool any_id = false, any_null = false;
     for (int32_t i = 0; i < m->request->topics_count; i++) {
-        if (!uuid_is_zero(m->request->topics[i].topic_id) || str_is_null(m->request->topics[i].name)) return true;
+        any_id |= !uuid_is_zero(m->request->topics[i].topic_id);
+        any_null |= str_is_null(m->request->topics[i].name);
     }
-    return false;
+    m->by_id = any_id && m->call->version >= VERSION_OF_REQUESTS_BY_ID;
+    if (m->call->version < VERSION_OF_ANSWERS_WITH_ID) return KAFKA_ERROR_NONE;
+    if (m->call->version < VERSION_OF_REQUESTS_BY_ID)
+        return any_id || any_null ? KAFKA_ERROR_INVALID_REQUEST : KAFKA_ERROR_NONE;
+    return any_null && !any_id ? KAFKA_ERROR_UNKNOWN_SERVER_ERROR : KAFKA_ERROR_NONE;
+}
+
+// Names in a request by id.
+static bool does_not_count(const struct metadata_call *m, const struct metadata_request_topic *asked) {
+    return m->by_id && uuid_is_zero(asked->topic_id);
 }
 
 static bool list_named(struct metadata_call *m, const struct image *image) {
@@ -139,7 +176,7 @@ static bool list_named(struct metadata_call *m, const struct image *image) {
     if (!m->response.topics) return false;
     for (int32_t i = 0; i < count; i++) {
         const struct metadata_request_topic *asked = &m->request->topics[i];
-        if (already_listed(m, asked)) continue;
+        if (does_not_count(m, asked) || already_listed(m, asked)) continue;
         struct metadata_response_topic *row = &m->response.topics[m->response.topics_count++];
         const struct image_topic *topic = asked_topic(image, asked);
         bool just_created = uuid_is_zero(asked->topic_id) && asked_of_controller(m, asked->name);
@@ -169,14 +206,14 @@ static bool list_brokers(struct metadata_call *m, const struct image *image) {
     return true;
 }
 
-static void answer_refused(struct metadata_call *m) {
+static void answer_refused(struct metadata_call *m, int16_t error) {
     struct metadata_response *r = &m->response;
     r->topics = call_alloc_array(m->call, m->request->topics_count, sizeof *r->topics);
     if (!r->topics) return;
     for (int32_t i = 0; i < m->request->topics_count; i++) {
         const struct metadata_request_topic *asked = &m->request->topics[i];
         r->topics[r->topics_count++] = (struct metadata_response_topic){
-            .error_code = KAFKA_ERROR_INVALID_REQUEST,
+            .error_code = error,
             .name = str_is_null(asked->name) ? str_of("") : asked->name,
             .topic_id = asked->topic_id,
             .topic_authorized_operations = INT32_MIN,
@@ -209,7 +246,7 @@ static bool collect_missing(struct metadata_call *m) {
     if (!m->create.auto_create_topics) return false;
     for (int32_t i = 0; i < m->request->topics_count; i++) {
         const struct metadata_request_topic *topic = &m->request->topics[i];
-        bool creatable = uuid_is_zero(topic->topic_id) && topic_name_is_legal(topic->name);
+        bool creatable = !m->by_id && topic_name_is_legal(topic->name);
         if (!creatable || asked_topic(image, topic) || asked_of_controller(m, topic->name)) continue;
         m->create.auto_create_topics[m->create.row_count++] =
             (struct controller_auto_create_topic){.name = topic->name};
@@ -223,7 +260,8 @@ void handle_metadata(struct api_call *call) {
     m->call = call;
     m->request = call->body;
     message_default(call->api->response, &m->response);
-    if (refuses_ids(m)) return answer_refused(m);
+    int16_t error = check_topics(m);
+    if (error != KAFKA_ERROR_NONE) return answer_refused(m, error);
     if (!collect_missing(m)) return;
     if (m->create.row_count == 0) return answer(m);
     m->create.kind = CONTROLLER_AUTO_CREATE_TOPICS;

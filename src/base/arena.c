@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/bits.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { ARENA_ALIGN = 16, ARENA_BLOCK_MIN_BYTES = 1024, ARENA_BLOCK_MAX_BYTES = 64 * 1024 };
@@ -79,4 +81,14 @@ void arena_drop(struct arena *a) {
         block = next;
     }
     arena_init(a, a->limit_bytes);
+}
+
+struct str arena_format(struct arena *a, const char *format, ...) {
+    char memory[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(memory, sizeof memory, format, arguments);
+    va_end(arguments);
+    ASSERT(n >= 0);
+    return arena_copy_str(a, (struct str){memory, min_size((size_t)n, sizeof memory - 1)});
 }

@@ -30,6 +30,8 @@ void *arena_alloc(struct arena *a, size_t size_bytes);
 void *arena_alloc_array(struct arena *a, size_t count, size_t element_bytes);
 // A copy, terminated by NUL for the convenience of printing; null stays null. Over the limit: data == NULL.
 struct str arena_copy_str(struct arena *a, struct str s);
+// Text of at most 1 KiB, the rest is cut off. Over the limit: null.
+__attribute__((format(printf, 2, 3))) struct str arena_format(struct arena *a, const char *format, ...);
 // Calls release(object) when the arena is dropped, newest first. False when over the limit (nothing is registered
 // then).
 bool arena_hold(struct arena *a, void (*release)(void *object), void *object);

@@ -67,6 +67,11 @@ bool parse_i64(struct str s, int64_t min, int64_t max, int64_t *value) {
     return true;
 }
 
+bool parse_java_i64(struct str s, int64_t min, int64_t max, int64_t *value) {
+    bool has_plus = s.size > 1 && s.data[0] == '+' && s.data[1] != '-';
+    return parse_i64(has_plus ? (struct str){s.data + 1, s.size - 1} : s, min, max, value);
+}
+
 bool parse_double(struct str s, double *value) {
     char copy[64];
     if (s.size == 0 || s.size >= sizeof copy) return false;

@@ -24,5 +24,7 @@ void text_add_escaped(struct text *t, struct str s);
 
 // Whole-string decimal integer in [min, max], optional '-' only. False leaves *value alone.
 bool parse_i64(struct str s, int64_t min, int64_t max, int64_t *value);
+// The same with a '+' in front allowed, as Java's Integer.parseInt has it.
+bool parse_java_i64(struct str s, int64_t min, int64_t max, int64_t *value);
 // Whole-string decimal number (digits, '.', exponent). False leaves *value alone.
 bool parse_double(struct str s, double *value);

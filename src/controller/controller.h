@@ -57,6 +57,7 @@ struct controller_create_topic {
     struct uuid topic_id;               // zero if validate_only, or on an error
     int32_t partition_count_out;        // -1 on an error or if time ran out
     int16_t replication_factor_out;     // -1 the same
+    bool lacks_leader;                  // made, but some partition has no replica that could lead it
     const struct config_entry *entries; // accepted settings, by key; for the configs of the answer
     size_t entry_count;
 };
@@ -79,9 +80,16 @@ struct controller_create_partitions {
     const struct controller_assignment *assignments; // one for each new partition
     size_t assignment_count;
     int16_t error;
+    bool is_repeated;  // out: the topic has another row already
+    bool lacks_leader; // out: done, but some partition of the topic has no replica that could lead it
     struct str message;
 };
-enum controller_resource { CONTROLLER_RESOURCE_TOPIC = 2, CONTROLLER_RESOURCE_BROKER = 4 };
+enum controller_resource {
+    CONTROLLER_RESOURCE_TOPIC = 2,
+    CONTROLLER_RESOURCE_BROKER = 4,
+    CONTROLLER_RESOURCE_LOGGERS = 8, // of this broker; INCREMENTAL_ALTER_CONFIGS only
+    CONTROLLER_RESOURCE_CLIENT_METRICS = 16
+};
 struct controller_alter_config {
     int8_t resource_type; // as on the wire; others than the above are INVALID_REQUEST
     struct str name;

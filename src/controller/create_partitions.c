@@ -60,10 +60,20 @@ static void refuse_repetitions(struct create_partitions *t) {
     for (size_t i = 0; i < request->row_count; i++) {
         bool twice = (i > 0 && str_equal(rows[i]->name, rows[i - 1]->name)) ||
                      (i + 1 < request->row_count && str_equal(rows[i]->name, rows[i + 1]->name));
+        rows[i]->is_repeated = i > 0 && str_equal(rows[i]->name, rows[i - 1]->name);
         if (!twice || rows[i]->error != KAFKA_ERROR_NONE) continue;
         rows[i]->error = KAFKA_ERROR_INVALID_REQUEST;
         rows[i]->message = str_of("Duplicate topic in request.");
     }
+}
+
+static bool has_repeated_broker(const struct controller_assignment *a) {
+    // Known brokers only, so no more than there are plus one before the first repetition.
+    for (size_t i = 0; i < a->broker_count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (a->brokers[i] == a->brokers[j]) return true;
+    }
+    return false;
 }
 
 // One new partition's brokers: all alive, none twice, as many as the topic's others have.
@@ -81,15 +91,14 @@ static bool check_assignment(struct create_partitions *t, size_t row, const stru
                partition);
         return false;
     }
-    for (size_t i = 0; i < a->broker_count; i++) {
-        // Known brokers only, so no more than there are plus one before the first repetition.
-        for (size_t j = 0; j < i; j++) {
-            if (a->brokers[i] != a->brokers[j]) continue;
-            REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT,
-                   "Duplicate brokers not allowed in replica assignment: %d for partition id %d.", a->brokers[i],
-                   partition);
-            return false;
-        }
+    if (has_repeated_broker(a)) {
+        char memory[512];
+        struct text brokers = TEXT_IN(memory);
+        for (size_t i = 0; i < a->broker_count && !brokers.truncated; i++)
+            text_addf(&brokers, "%s%d", i > 0 ? ", " : "", a->brokers[i]);
+        REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT,
+               "Duplicate brokers not allowed in replica assignment: %s for partition id %d.", memory, partition);
+        return false;
     }
     if ((int64_t)a->broker_count == topic->partitions[0].replica_count) return true;
     REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT,
@@ -198,9 +207,22 @@ static void row_check(struct create_partitions *t, size_t row) {
     if (!t->p.request->validate_only) row_accept(t, row, topic);
 }
 
+// ZooKeeper refuses the path of a topic without a name, and that ends Kafka's whole request.
+static bool lacks_name(const struct create_partitions *t) {
+    for (size_t row = 0; row < t->p.request->row_count; row++) {
+        const struct controller_create_partitions *r = &t->p.request->create_partitions[row];
+        if (r->error == KAFKA_ERROR_NONE && r->name.size == 0) return true;
+    }
+    return false;
+}
+
 static flow_next grow_step_check(struct flow *flow) {
     struct create_partitions *t = grow_of(flow);
     refuse_repetitions(t);
+    if (lacks_name(t)) {
+        t->p.request->error = KAFKA_ERROR_UNKNOWN_SERVER_ERROR;
+        return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    }
     for (size_t row = 0; row < t->p.request->row_count; row++)
         row_check(t, row);
     for (struct growth *g = t->first; g; g = g->next) {
@@ -292,6 +314,7 @@ static flow_next grow_step_publish(struct flow *flow) {
         line(t->p.controller->core, LINE_INFO, "controller", g->topic->name.data, "partitions_created",
              "before=%d now=%d", g->first, g->topic->partition_count);
         row_result(t, g->row, KAFKA_ERROR_NONE, (struct str){0});
+        if (t->p.request) t->p.request->create_partitions[g->row].lacks_leader = topic_lacks_leader(g->topic);
         image_draft_put(&draft, g->topic);
         g->topic = NULL;
     }

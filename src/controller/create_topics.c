@@ -21,10 +21,7 @@
     STEP(create, written) STEP(create, become) STEP(create, publish) STEP(create, seated) STEP(create, release)
 FLOW_DEFINE(create, CREATE_STEPS)
 
-enum {
-    ASSIGNED_MAX = 1000, // replicas of one partition, as a client assigns them
-    SETTINGS_MAX = 256,  // far more than there are keys: among so many one is unknown, which is an error anyway
-};
+#define RESERVED_TOPIC "__cluster_metadata" // a KRaft controller's log has this name
 
 struct creation {
     struct creation *next;
@@ -95,9 +92,13 @@ static void refuse_repetitions(struct create_topics *t, struct controller_reques
     for (size_t i = 0; i < request->row_count; i++) {
         bool twice = (i > 0 && str_equal(rows[i]->name, rows[i - 1]->name)) ||
                      (i + 1 < request->row_count && str_equal(rows[i]->name, rows[i + 1]->name));
-        if (twice && rows[i]->error == KAFKA_ERROR_NONE)
+        if (str_is(rows[i]->name, RESERVED_TOPIC)) {
+            row_refuse(request, (size_t)(rows[i] - request->create_topics), KAFKA_ERROR_INVALID_REQUEST,
+                       str_of("Creation of internal topic " RESERVED_TOPIC " is prohibited."));
+        } else if (twice && rows[i]->error == KAFKA_ERROR_NONE) {
             row_refuse(request, (size_t)(rows[i] - request->create_topics), KAFKA_ERROR_INVALID_REQUEST,
                        str_of("Found multiple entries for this topic."));
+        }
     }
 }
 
@@ -169,53 +170,6 @@ static int16_t check_counts(struct create_topics *t, struct controller_request *
         return REFUSE(request, row, INVALID_REPLICATION_FACTOR,
                       "Replication factor: %d larger than available brokers: %zu.", (int)factor, brokers);
     return KAFKA_ERROR_NONE;
-}
-
-static int16_t check_assignments(struct create_topics *t, struct controller_request *request, size_t row,
-                                 const struct controller_create_topic *r) {
-    if (r->assignment_count > CONTROLLER_PARTITIONS_MAX - t->partitions_total)
-        return REFUSE(request, row, INVALID_PARTITIONS, "Number of partitions must not be above %d in one request.",
-                      CONTROLLER_PARTITIONS_MAX);
-    bool *seen = arena_alloc_array(&t->p.arena, r->assignment_count, sizeof *seen);
-    ASSERT(seen != NULL);
-    for (size_t i = 0; i < r->assignment_count; i++) {
-        const struct controller_assignment *a = &r->assignments[i];
-        if (a->broker_count != r->assignments[0].broker_count || a->broker_count == 0 || a->broker_count > ASSIGNED_MAX)
-            return REFUSE(request, row, INVALID_REPLICA_ASSIGNMENT,
-                          "All partitions should have the same number of replicas");
-        for (size_t j = 0; j < a->broker_count; j++) {
-            bool twice = a->brokers[j] < 0;
-            for (size_t k = 0; k < j && !twice; k++)
-                twice = a->brokers[k] == a->brokers[j];
-            if (twice)
-                return REFUSE(request, row, INVALID_REPLICA_ASSIGNMENT, "Duplicate replica assignment found: %d: %d",
-                              a->partition, a->brokers[j]);
-        }
-        if (a->partition < 0 || (size_t)a->partition >= r->assignment_count || seen[a->partition])
-            return REFUSE(request, row, INVALID_REPLICA_ASSIGNMENT,
-                          "partitions should be a consecutive 0-based integer sequence");
-        seen[a->partition] = true;
-    }
-    return KAFKA_ERROR_NONE;
-}
-
-static int compare_entries(const void *a, const void *b) {
-    return str_compare(((const struct config_entry *)a)->key, ((const struct config_entry *)b)->key);
-}
-
-// The row's settings by key; of a key that comes twice the last counts. In the request's arena: the answer shows them.
-static struct config_map row_overrides(struct controller_request *request, const struct controller_create_topic *r) {
-    struct config_entry *entries = arena_alloc_array(request->arena, r->setting_count, sizeof *entries);
-    size_t count = 0;
-    for (size_t i = 0; entries && i < r->setting_count && count < SETTINGS_MAX; i++) {
-        size_t place = 0;
-        while (place < count && !str_equal(entries[place].key, r->settings[i].key))
-            place++;
-        entries[place] = (struct config_entry){r->settings[i].key, r->settings[i].value};
-        if (place == count) count++;
-    }
-    if (entries) qsort(entries, count, sizeof *entries, compare_entries);
-    return (struct config_map){entries, count};
 }
 
 static int16_t check_settings(struct create_topics *t, struct controller_request *request, size_t row,
@@ -301,10 +255,10 @@ static void row_check(struct create_topics *t, struct controller_request *reques
         REFUSE(request, row, TOPIC_ALREADY_EXISTS, "Topic '%.*s' already exists.", name_size, r->name.data);
         return;
     }
-    for (size_t i = 0; i < r->setting_count; i++) {
-        if (!str_is_null(r->settings[i].value)) continue;
-        REFUSE(request, row, INVALID_CONFIG, "Null value not supported for topic configs: %.*s",
-               (int)min_size(r->settings[i].key.size, 200), r->settings[i].key.data);
+    struct str message;
+    int16_t error = create_row_check_nulls(request->arena, r, &message);
+    if (error != KAFKA_ERROR_NONE) {
+        row_refuse(request, row, error, message);
         return;
     }
     if ((r->partition_count != -1 || r->replication_factor != -1) && r->assignment_count > 0) {
@@ -319,11 +273,20 @@ static void row_check(struct create_topics *t, struct controller_request *reques
     if (r->assignment_count == 0 && check_counts(t, request, row, partitions, factor) != KAFKA_ERROR_NONE) return;
     if (check_name(t, request, row, r->name) != KAFKA_ERROR_NONE) return;
     if (r->assignment_count > 0) {
-        if (check_assignments(t, request, row, r) != KAFKA_ERROR_NONE) return;
+        if (r->assignment_count > CONTROLLER_PARTITIONS_MAX - t->partitions_total) {
+            REFUSE(request, row, INVALID_PARTITIONS, "Number of partitions must not be above %d in one request.",
+                   CONTROLLER_PARTITIONS_MAX);
+            return;
+        }
+        error = create_row_check_assignments(&t->p.arena, request->arena, r, &message);
+        if (error != KAFKA_ERROR_NONE) {
+            row_refuse(request, row, error, message);
+            return;
+        }
         partitions = (int64_t)r->assignment_count;
         factor = (int64_t)r->assignments[0].broker_count;
     }
-    struct config_map overrides = row_overrides(request, r);
+    struct config_map overrides = create_row_overrides(request->arena, r);
     if (check_settings(t, request, row, overrides) != KAFKA_ERROR_NONE) return;
     row_accept(t, request, row, (int32_t)partitions, (int32_t)factor, overrides);
 }
@@ -497,7 +460,11 @@ static flow_next create_step_publish(struct flow *flow) {
         uuid_print(c->topic->id, id);
         line(controller->core, LINE_INFO, "controller", c->topic->name.data, "topic_created", "id=%s partitions=%d", id,
              c->topic->partition_count);
-        if (t->p.request) row_result(t->p.request, c->row, KAFKA_ERROR_NONE, (struct str){0});
+        if (t->p.request) {
+            row_result(t->p.request, c->row, KAFKA_ERROR_NONE, (struct str){0});
+            if (!is_automatic(t->p.request))
+                t->p.request->create_topics[c->row].lacks_leader = topic_lacks_leader(c->topic);
+        }
         image_draft_put(&draft, c->topic);
     }
     procedure_publish(&t->p, &draft);

@@ -87,6 +87,10 @@ static void row_check(struct delete_topics *t, size_t row) {
         return;
     }
     bool by_id = !uuid_is_zero(r->topic_id);
+    if (!by_id && str_is_null(r->name)) { // Kafka asks its authorizer about the name that is not there
+        r->error = KAFKA_ERROR_TOPIC_AUTHORIZATION_FAILED;
+        return;
+    }
     const struct image_topic *topic =
         by_id ? image_topic_by_id(image, r->topic_id) : image_topic_by_name(image, r->name);
     if (!topic || topic->deleting) {

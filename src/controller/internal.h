@@ -78,7 +78,6 @@ int16_t controller_unexpected(struct controller *c, const struct metastore_write
 const char *arena_path(struct arena *a, const char *path);
 const char *arena_state_path(struct arena *a, struct str topic, int32_t partition);
 const char *arena_partition_path(struct arena *a, struct str topic, int32_t partition);
-__attribute__((format(printf, 2, 3))) struct str arena_format(struct arena *a, const char *format, ...);
 
 // ---- procedures (procedure.c)
 // What every procedure embeds first.
@@ -118,6 +117,18 @@ bool replicas_are_becoming(const struct controller *c, struct uuid topic_id);
 // Failed ones become offline in the image.
 void replicas_take_failures(struct controller *c);
 
+// ---- rows of CreateTopics (create_rows.c): an error with its message, made in `texts`
+// Takes out what is assigned twice.
+int16_t create_row_check_assignments(struct arena *scratch, struct arena *texts, struct controller_create_topic *row,
+                                     struct str *message);
+int16_t create_row_check_nulls(struct arena *texts, const struct controller_create_topic *row, struct str *message);
+// The settings by key, in the request's arena, as the answer shows them.
+struct config_map create_row_overrides(struct arena *texts, const struct controller_create_topic *row);
+
+// ---- loggers (alter_loggers.c)
+// The settings' keys have been checked (alter_configs.c); answers the row.
+void alter_loggers(struct controller *c, struct controller_request *request, struct controller_alter_config *row);
+
 // ---- topics (topics.c)
 // A row's partitions get their leader, ISR, core and directory; then the writes that make them (state nodes; with
 // `with_topic` also the topic's own nodes).
@@ -126,6 +137,7 @@ struct topic_nodes {
     struct write_set writes;
 };
 void topic_elect_new(struct controller *c, struct image_topic *topic, int32_t first);
+bool topic_lacks_leader(const struct image_topic *topic);
 void topic_write_new(struct controller *c, struct arena *a, struct flow *flow, const struct image_topic *topic,
                      struct topic_nodes *nodes);
 void topic_write_partitions(struct controller *c, struct arena *a, struct write_set *set,

@@ -54,6 +54,12 @@ void topic_elect_new(struct controller *c, struct image_topic *topic, int32_t fi
     }
 }
 
+bool topic_lacks_leader(const struct image_topic *topic) {
+    for (int32_t p = 0; p < topic->partition_count; p++)
+        if (!image_partition_had_leader(&topic->partitions[p])) return true;
+    return false;
+}
+
 void topic_write_partitions(struct controller *c, struct arena *a, struct write_set *set,
                             const struct image_topic *topic, int32_t first) {
     struct metastore_write *write = NULL;

@@ -71,14 +71,3 @@ const char *arena_partition_path(struct arena *a, struct str topic, int32_t part
     znode_partition_path(path, topic, partition);
     return arena_path(a, path);
 }
-
-struct str arena_format(struct arena *a, const char *format, ...) {
-    char memory[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(memory, sizeof memory, format, arguments);
-    va_end(arguments);
-    ASSERT(n >= 0);
-    // An answer without its text is better than none.
-    return arena_copy_str(a, (struct str){memory, min_size((size_t)n, sizeof memory - 1)});
-}

@@ -33,6 +33,13 @@ const struct image_topic *image_topic_by_id(const struct image *image, struct uu
     return table_find(image, image->id_table, hash_bytes(image->seed, &id, sizeof id), topic_has_id, &id);
 }
 
+bool image_topic_is_visible(const struct image_topic *topic) {
+    if (topic->deleting) return false;
+    for (int32_t i = 0; i < topic->partition_count; i++)
+        if (image_partition_had_leader(&topic->partitions[i])) return true;
+    return false;
+}
+
 const struct image_partition *image_partition(const struct image_topic *topic, int32_t partition) {
     if (partition < 0 || partition >= topic->partition_count) return NULL;
     return &topic->partitions[partition];

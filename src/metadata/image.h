@@ -81,6 +81,12 @@ struct image {
 // NULL: no such topic.
 const struct image_topic *image_topic_by_name(const struct image *image, struct str name);
 const struct image_topic *image_topic_by_id(const struct image *image, struct uuid id);
+// Whether clients may know of it: not one that is being deleted, nor one of whose partitions none ever had a leader
+// (all their replicas were given to brokers that are not there).
+bool image_topic_is_visible(const struct image_topic *topic);
+static inline bool image_partition_had_leader(const struct image_partition *partition) {
+    return partition->leader_epoch >= 0;
+}
 // NULL: no such partition.
 const struct image_partition *image_partition(const struct image_topic *topic, int32_t partition);
 // NULL: no such broker is alive.

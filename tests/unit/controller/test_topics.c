@@ -128,6 +128,43 @@ Test(topics, creation_reaches_store_replicas_and_image) {
     bench_close(&b);
 }
 
+// Replicas on a broker that is not there, and a partition that is assigned twice.
+Test(topics, odd_assignments) {
+    struct bench b;
+    struct disk disk = {0};
+    bench_open(&b, &disk, "log.dirs=/a,/b\n");
+    bench_start(&b);
+    static const int32_t self[] = {1}, other[] = {7}, both[] = {7, 1}, twice[] = {1, 1};
+    const struct controller_assignment away[] = {{0, other, 1}}, half[] = {{0, self, 1}, {1, other, 1}},
+                                       mixed[] = {{0, both, 2}}, again[] = {{0, twice, 2}, {1, self, 1}, {0, self, 1}};
+    struct controller_create_topic rows[] = {
+        {.name = str_of("away"), .assignments = away, .assignment_count = 1},
+        {.name = str_of("half"), .assignments = half, .assignment_count = 2},
+        {.name = str_of("mixed"), .assignments = mixed, .assignment_count = 1},
+        {.name = str_of("again"), .assignments = again, .assignment_count = 3},
+    };
+    enum { ROWS = ARRAY_LENGTH(rows) };
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].partition_count = rows[i].replication_factor = -1;
+    struct asked a = {
+        .request = {.kind = CONTROLLER_CREATE_TOPICS, .timeout_ms = 30000, .create_topics = rows, .row_count = ROWS}};
+    asked_send(&b, &a);
+    while (!a.answered)
+        bench_turn(&b);
+    const bool lacks_leader[ROWS] = {true, true, false, false}, is_visible[ROWS] = {false, true, true, true};
+    for (size_t i = 0; i < ROWS; i++) {
+        cr_assert_eq(rows[i].error, 0, "%zu", i);
+        cr_assert_eq(rows[i].lacks_leader, lacks_leader[i], "%zu", i);
+        cr_assert_eq(image_topic_is_visible(image_topic_by_name(bench_image(&b), rows[i].name)), is_visible[i]);
+    }
+    cr_assert_eq(bench_topic(&b, "again")->partition_count, 2);
+    cr_assert_eq(bench_topic(&b, "again")->partitions[0].replica_count, 1);
+    cr_assert_eq(bench_topic(&b, "mixed")->partitions[0].leader, 1);
+    asked_free(&a);
+    bench_stop(&b);
+    bench_close(&b);
+}
+
 struct create_case {
     const char *name;
     int32_t partitions;
@@ -158,6 +195,7 @@ Test(topics, creation_errors) {
         {"..", 1, 1, NULL, NULL, 0, KAFKA_ERROR_INVALID_TOPIC_EXCEPTION},
         {"a_b", 1, 1, "nonsense", "1", 0, KAFKA_ERROR_INVALID_TOPIC_EXCEPTION},
         {"n", -1, -1, "nonsense", "1", -1, KAFKA_ERROR_INVALID_REPLICA_ASSIGNMENT},
+        {"__cluster_metadata", 1, 1, NULL, NULL, 0, KAFKA_ERROR_INVALID_REQUEST},
         {"n", 1, 1, "nonsense", "1", 0, KAFKA_ERROR_INVALID_CONFIG},
         {"n", 1, 1, "retention.ms", "x", 0, KAFKA_ERROR_INVALID_CONFIG},
     };
