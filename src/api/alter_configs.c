@@ -6,18 +6,30 @@
 #include "api/handlers.h"
 #include "protocol/message.h"
 #include "protocol/messages/incremental_alter_configs.h"
+#include <stddef.h>
 
 struct alter_configs_call {
     struct api_call *call;
     struct controller_request controller;
 };
 
-// The two responses have the same fields in the same order, but different structs.
-_Static_assert(sizeof(struct alter_configs_response_resource) ==
-                   sizeof(struct incremental_alter_configs_response_resource),
+// The two responses have the same fields in the same order, so that the structs of one are those of the other.
+#define SAME_PLACE(type, other, field)                                                                                 \
+    _Static_assert(offsetof(struct type, field) == offsetof(struct other, field), "one answer serves both")
+SAME_PLACE(alter_configs_response, incremental_alter_configs_response, responses);
+SAME_PLACE(alter_configs_response, incremental_alter_configs_response, responses_count);
+SAME_PLACE(alter_configs_response_resource, incremental_alter_configs_response_resource, error_code);
+SAME_PLACE(alter_configs_response_resource, incremental_alter_configs_response_resource, error_message);
+SAME_PLACE(alter_configs_response_resource, incremental_alter_configs_response_resource, resource_type);
+SAME_PLACE(alter_configs_response_resource, incremental_alter_configs_response_resource, resource_name);
+_Static_assert(sizeof(struct alter_configs_response) == sizeof(struct incremental_alter_configs_response) &&
+                   sizeof(struct alter_configs_response_resource) ==
+                       sizeof(struct incremental_alter_configs_response_resource),
                "one answer serves both");
 
-static void answered_full(struct alter_configs_call *a, struct controller_request *request) {
+static void answered(struct core *core, struct controller_request *request) {
+    (void)core;
+    struct alter_configs_call *a = container_of(request, struct alter_configs_call, controller);
     struct alter_configs_response response;
     message_default(a->call->api->response, &response);
     response.responses = call_alloc_array(a->call, (int32_t)request->row_count, sizeof *response.responses);
@@ -29,30 +41,6 @@ static void answered_full(struct alter_configs_call *a, struct controller_reques
             (struct alter_configs_response_resource){error, row->message, row->resource_type, row->name};
     }
     respond(a->call, &response);
-}
-
-static void answered_incremental(struct alter_configs_call *a, struct controller_request *request) {
-    struct incremental_alter_configs_response response;
-    message_default(a->call->api->response, &response);
-    response.responses = call_alloc_array(a->call, (int32_t)request->row_count, sizeof *response.responses);
-    if (!response.responses) return;
-    for (size_t i = 0; i < request->row_count; i++) {
-        const struct controller_alter_config *row = &request->alter_configs[i];
-        int16_t error = request->error != KAFKA_ERROR_NONE ? request->error : row->error;
-        response.responses[response.responses_count++] =
-            (struct incremental_alter_configs_response_resource){error, row->message, row->resource_type, row->name};
-    }
-    respond(a->call, &response);
-}
-
-static void answered(struct core *core, struct controller_request *request) {
-    (void)core;
-    struct alter_configs_call *a = container_of(request, struct alter_configs_call, controller);
-    if (request->kind == CONTROLLER_ALTER_CONFIGS) {
-        answered_full(a, request);
-    } else {
-        answered_incremental(a, request);
-    }
 }
 
 static struct alter_configs_call *call_make(struct api_call *call, enum controller_request_kind kind, int32_t count,

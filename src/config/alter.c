@@ -77,7 +77,8 @@ static enum config_alter_result alter(struct arena *a, enum config_operation ope
         *out = operand;
         return CONFIG_ALTERED;
     }
-    if (!info || info->type != CONFIG_TYPE_LIST) {
+    if (!info) return CONFIG_ALTER_UNKNOWN_KEY;
+    if (info->type != CONFIG_TYPE_LIST) {
         text_addf(reason, "Config value %s is not allowed for config key: ",
                   operation == CONFIG_APPEND ? "append" : "subtract");
         add_name(reason, key);
@@ -92,11 +93,6 @@ enum config_alter_result config_alter_topic(struct arena *a, enum config_operati
                                             struct text *reason) {
     enum topic_key known;
     bool is_known = topic_key_find(key, &known);
-    if (!is_known && operation != CONFIG_DELETE && operation != CONFIG_SET) {
-        text_addf(reason, "Unknown config name: ");
-        add_name(reason, key);
-        return CONFIG_ALTER_INVALID_CONFIG;
-    }
     return alter(a, operation, is_known ? topic_key_info(known) : NULL, key, present, operand, out, reason);
 }
 
@@ -177,27 +173,56 @@ static bool validate_value(struct arena *scratch, const struct config *c, enum c
     return is_override || !is_thread_count(key) || validate_thread_count(c, key, value.integer, reason);
 }
 
-static bool validate_entry(struct arena *scratch, const struct config *c, bool per_broker,
-                           const struct config_entry *entry, struct text *reason) {
+// ---- which keys may be changed at all
+
+enum key_place { KEY_MAY_CHANGE, KEY_READ_ONLY, KEY_OF_LISTENER, KEY_OF_BROKER, KEY_PLACES };
+static const char *const refusals[KEY_PLACES] = {
+    [KEY_READ_ONLY] = "Cannot update these configs dynamically: Set(",
+    [KEY_OF_LISTENER] =
+        "These security configs can be dynamically updated only per-listener using the listener prefix: HashSet(",
+    [KEY_OF_BROKER] = "Cannot update these configs at default cluster level, broker id must be specified: Set(",
+};
+
+// False: some plug-in's, for all that Kafka knows.
+static bool find_key(struct str name, enum config_key *key, bool *is_override) {
+    *is_override = !config_key_find(name, key) && config_listener_override(name, key);
+    return *is_override || config_key_find(name, key);
+}
+
+static enum key_place place_of(struct str name, bool per_broker) {
     enum config_key key;
-    bool is_override = !config_key_find(entry->key, &key) && config_listener_override(entry->key, &key);
-    const char *refusal = NULL;
-    if (!is_override && !config_key_find(entry->key, &key)) return true; // some plug-in's, for all that Kafka knows
-    const struct config_key_info *info = config_key_info(key);
-    if (!is_override && info->update_mode == CONFIG_READ_ONLY) {
-        refusal = "Cannot update these configs dynamically: Set(";
-    } else if (!is_override && is_store_key(key)) {
-        refusal =
-            "These security configs can be dynamically updated only per-listener using the listener prefix: HashSet(";
-    } else if (!per_broker &&
-               (is_override ? !is_cluster_level_of_listener(key) : info->update_mode == CONFIG_PER_BROKER)) {
-        refusal = "Cannot update these configs at default cluster level, broker id must be specified: Set(";
+    bool is_override;
+    if (!find_key(name, &key, &is_override)) return KEY_MAY_CHANGE;
+    if (is_override) return per_broker || is_cluster_level_of_listener(key) ? KEY_MAY_CHANGE : KEY_OF_BROKER;
+    enum config_update_mode mode = config_key_info(key)->update_mode;
+    if (mode == CONFIG_READ_ONLY) return KEY_READ_ONLY;
+    if (is_store_key(key)) return KEY_OF_LISTENER;
+    return !per_broker && mode == CONFIG_PER_BROKER ? KEY_OF_BROKER : KEY_MAY_CHANGE;
+}
+
+// All that are refused for the first of the reasons that there is.
+static bool check_places(bool per_broker, struct config_map settings, struct text *reason) {
+    for (enum key_place place = KEY_READ_ONLY; place < KEY_PLACES; place++) {
+        bool any = false;
+        for (size_t i = 0; i < settings.count && !reason->truncated; i++) {
+            if (place_of(settings.entries[i].key, per_broker) != place) continue;
+            text_addf(reason, "%s", any ? ", " : refusals[place]);
+            add_name(reason, settings.entries[i].key);
+            any = true;
+        }
+        if (!any) continue;
+        text_addf(reason, ")");
+        return false;
     }
-    if (!refusal) return validate_value(scratch, c, key, is_override, entry->value, reason);
-    text_addf(reason, "%s", refusal);
-    add_name(reason, entry->key);
-    text_addf(reason, ")");
-    return false;
+    return true;
+}
+
+static bool check_value(struct arena *scratch, const struct config *c, const struct config_entry *entry,
+                        struct text *reason) {
+    enum config_key key;
+    bool is_override;
+    if (!find_key(entry->key, &key, &is_override)) return true;
+    return validate_value(scratch, c, key, is_override, entry->value, reason);
 }
 
 // The dynamic settings of one layer, as a map.
@@ -218,9 +243,10 @@ static struct config_map layer_settings(struct arena *a, const struct config *c,
 
 bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool per_broker, struct config_map settings,
                              struct text *reason) {
+    if (!check_places(per_broker, settings, reason)) return false;
     for (size_t i = 0; i < settings.count; i++) {
         ASSERT(!str_is_null(settings.entries[i].value));
-        if (!validate_entry(scratch, c, per_broker, &settings.entries[i], reason)) return false;
+        if (!check_value(scratch, c, &settings.entries[i], reason)) return false;
     }
     // The rules between fields, as if the settings were in force over those of the other layer.
     struct config_report report;

@@ -12,6 +12,7 @@ enum config_alter_result {
     CONFIG_ALTERED,
     CONFIG_ALTER_INVALID_CONFIG,  // INVALID_CONFIG (40)
     CONFIG_ALTER_INVALID_REQUEST, // INVALID_REQUEST (42)
+    CONFIG_ALTER_UNKNOWN_KEY,     // append to or subtract from a key that is in no table: UNKNOWN_SERVER_ERROR (-1)
 };
 
 // The new value of one topic or broker setting after an operation on the present one (null: not set). *out null: the

@@ -70,15 +70,15 @@ static bool check_keys(struct alter_configs *t, size_t row) {
     for (size_t i = 1; i < r->setting_count; i++)
         if (str_equal(sorted[i]->key, sorted[i - 1]->key))
             return REFUSE(t, row, INVALID_REQUEST, "Error due to duplicate config keys");
-    for (size_t i = 0; i < r->setting_count; i++) {
+    char memory[512];
+    struct text nulls = TEXT_IN(memory);
+    for (size_t i = 0; i < r->setting_count && !nulls.truncated; i++) {
         const struct controller_setting *s = &r->settings[i];
-        bool deletes = incremental && s->operation == CONFIG_DELETE;
-        if (str_is_null(s->value) && !deletes)
-            return REFUSE(t, row, INVALID_REQUEST, "Null value not supported for : %.*s",
-                          (int)min_size(s->key.size, 250), s->key.data ? s->key.data : "");
-        if (incremental && (s->operation < CONFIG_SET || s->operation > CONFIG_SUBTRACT))
-            return REFUSE(t, row, INVALID_REQUEST, "Unknown operations type %d", (int)s->operation);
+        if (!str_is_null(s->value) || (incremental && s->operation == CONFIG_DELETE)) continue;
+        if (nulls.size > 0) text_addf(&nulls, ", ");
+        text_add_escaped(&nulls, s->key);
     }
+    if (nulls.size > 0) return REFUSE(t, row, INVALID_REQUEST, "Null value not supported for : %s", memory);
     return true;
 }
 
@@ -94,6 +94,18 @@ static void entries_put(struct config_entry *entries, size_t *count, struct str 
     }
 }
 
+// Of a topic's unknown operation Kafka's own code is surprised, and says so.
+static bool check_operations(struct alter_configs *t, size_t row, bool of_topic) {
+    const struct controller_alter_config *r = &t->p.request->alter_configs[row];
+    for (size_t i = 0; i < r->setting_count; i++) {
+        int operation = (int)r->settings[i].operation;
+        if (operation >= CONFIG_SET && operation <= CONFIG_SUBTRACT) continue;
+        if (of_topic) return refuse(t, row, KAFKA_ERROR_UNKNOWN_SERVER_ERROR, (struct str){0});
+        return REFUSE(t, row, INVALID_REQUEST, "Unknown operations type %d", operation);
+    }
+    return true;
+}
+
 // What the resource's settings become. `present` counts only for incremental changes.
 static bool new_settings(struct alter_configs *t, size_t row, struct config_map present, bool of_topic,
                          struct config_map *out) {
@@ -101,6 +113,7 @@ static bool new_settings(struct alter_configs *t, size_t row, struct config_map 
     bool incremental = t->p.request->kind == CONTROLLER_INCREMENTAL_ALTER_CONFIGS;
     struct config_entry *entries = arena_alloc_array(&t->p.arena, present.count + r->setting_count, sizeof *entries);
     ASSERT(entries != NULL);
+    if (incremental && !check_operations(t, row, of_topic)) return false;
     size_t count = incremental ? present.count : 0;
     if (count > 0) memcpy(entries, present.entries, count * sizeof *entries);
     for (size_t i = 0; i < r->setting_count; i++) {
@@ -114,6 +127,8 @@ static bool new_settings(struct alter_configs *t, size_t row, struct config_map 
                 of_topic ? config_alter_topic(&t->p.arena, s->operation, s->key, before, s->value, &value, &reason)
                          : config_alter_broker(&t->p.arena, s->operation, s->key, before, s->value, &value, &reason);
             if (result == CONFIG_ALTER_INVALID_CONFIG) return REFUSE(t, row, INVALID_CONFIG, "%s", memory);
+            if (result == CONFIG_ALTER_UNKNOWN_KEY) // no code of its own in Kafka, which trips over it
+                return refuse(t, row, KAFKA_ERROR_UNKNOWN_SERVER_ERROR, (struct str){0});
             if (result == CONFIG_ALTER_INVALID_REQUEST) return REFUSE(t, row, INVALID_REQUEST, "%s", memory);
         }
         entries_put(entries, &count, s->key, value);
@@ -178,7 +193,7 @@ static void check_broker(struct alter_configs *t, size_t row) {
     bool of_cluster = r->name.size == 0;
     int name_size = (int)min_size(r->name.size, 64);
     int64_t id;
-    if (!of_cluster && !parse_i64(r->name, INT32_MIN, INT32_MAX, &id)) {
+    if (!of_cluster && !parse_java_i64(r->name, INT32_MIN, INT32_MAX, &id)) {
         REFUSE(t, row, INVALID_REQUEST, "Node id must be an integer, but it is: %.*s", name_size, r->name.data);
         return;
     }
@@ -226,21 +241,30 @@ static void refuse_repetitions(struct alter_configs *t) {
     }
 }
 
+static void check_row(struct alter_configs *t, size_t row) {
+    struct controller_alter_config *r = &t->p.request->alter_configs[row];
+    bool incremental = t->p.request->kind == CONTROLLER_INCREMENTAL_ALTER_CONFIGS;
+    if (r->error != KAFKA_ERROR_NONE || !check_keys(t, row)) return;
+    if (r->resource_type == CONTROLLER_RESOURCE_TOPIC) {
+        check_topic(t, row);
+    } else if (r->resource_type == CONTROLLER_RESOURCE_BROKER) {
+        check_broker(t, row);
+    } else if (r->resource_type == CONTROLLER_RESOURCE_LOGGERS && incremental) {
+        alter_loggers(t->p.controller, t->p.request, r);
+    } else if (r->resource_type == CONTROLLER_RESOURCE_CLIENT_METRICS) {
+        REFUSE(t, row, INVALID_REQUEST,
+               "AlterConfigs is only supported for topics and brokers, but resource type is CLIENT_METRICS");
+    } else {
+        REFUSE(t, row, INVALID_REQUEST, "Unknown resource type %d", r->resource_type);
+    }
+}
+
 static flow_next alter_step_check(struct flow *flow) {
     struct alter_configs *t = alter_of(flow);
     struct controller_request *request = t->p.request;
     refuse_repetitions(t);
-    for (size_t row = 0; row < request->row_count; row++) {
-        struct controller_alter_config *r = &request->alter_configs[row];
-        if (r->error != KAFKA_ERROR_NONE || !check_keys(t, row)) continue;
-        if (r->resource_type == CONTROLLER_RESOURCE_TOPIC) {
-            check_topic(t, row);
-        } else if (r->resource_type == CONTROLLER_RESOURCE_BROKER) {
-            check_broker(t, row);
-        } else {
-            REFUSE(t, row, INVALID_REQUEST, "Unknown resource type %d", r->resource_type);
-        }
-    }
+    for (size_t row = 0; row < request->row_count; row++)
+        check_row(t, row);
     for (struct alteration *a = t->first; a; a = a->next) {
         struct str path = arena_format(&t->p.arena, "/config/%s", a->entity.data);
         a->read = (struct metastore_read){.kind = METASTORE_EXISTS, .path = path.data, .call.flow = flow};

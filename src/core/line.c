@@ -4,6 +4,7 @@
 #include "base/date.h"
 #include "base/text.h"
 #include "core/core.h"
+#include "core/loggers.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@ enum { LINE_BYTES = 1024, LINES_IN_FLIGHT_MAX = 1000 };
 struct line_message {
     struct message message;
     int from;
+    enum logger_level level;
+    size_t logger;
     struct text text;
     char memory[LINE_BYTES];
 };
@@ -32,7 +35,7 @@ static void line_return(struct core *core, struct message *message) {
 
 static void line_print(struct core *core, struct message *message) {
     struct line_message *m = container_of(message, struct line_message, message);
-    os_print_error(core->host, m->text.data, m->text.size);
+    if (m->level >= logger_level_of(core, m->logger)) os_print_error(core->host, m->text.data, m->text.size);
     core_send(core, m->from, message, line_return);
 }
 
@@ -46,6 +49,9 @@ void line(struct core *core, enum line_level level, const char *area, const char
     struct line_message *m = malloc(sizeof *m);
     ASSERT(m != NULL);
     m->from = core->id;
+    m->level = LOGGER_INFO + (enum logger_level)level;
+    bool is_area = logger_find(str_of(area), &m->logger);
+    ASSERT(is_area);
     m->text = TEXT_IN(m->memory);
     struct text *text = &m->text;
     add_time(text, core_wall_ms(core));

@@ -92,6 +92,11 @@ describe broker defaults after set: configs {at} --describe --entity-type broker
 topic inherits: configs {at} --describe --all --entity-type topics --entity-name defaults
 delete broker config: configs {at} --alter --entity-type brokers --entity-name 0 --delete-config log.retention.ms
 delete broker default: configs {at} --alter --entity-type brokers --entity-default --delete-config message.max.bytes
+set logger: configs {at} --alter --entity-type broker-loggers --entity-name 0 --add-config root=WARN
+set bad logger level: configs {at} --alter --entity-type broker-loggers --entity-name 0 --add-config root=LOUD
+set unknown logger: configs {at} --alter --entity-type broker-loggers --entity-name 0 --add-config nosuch=INFO
+delete root logger: configs {at} --alter --entity-type broker-loggers --entity-name 0 --delete-config root
+set logger back: configs {at} --alter --entity-type broker-loggers --entity-name 0 --add-config root=INFO
 describe broker at last: configs {at} --describe --entity-type brokers --entity-name 0
 
 # ---- records and offsets ----
