@@ -465,7 +465,7 @@ case("semantics", "CreateTopics with 1,000,000 partitions", create(NumPartitions
 case("semantics", "CreateTopics with 2^31-1 partitions", create(NumPartitions=2**31 - 1), created(37, 44), kafka=None)
 for factor in (0, -2, 2, 32767, -32768):
     case("semantics", f"CreateTopics with replication factor {factor}", create(ReplicationFactor=factor), created(38))
-for what, assignment in {"a broker twice": [(0, [0, 0])], "a partition twice": [(0, [0]), (0, [0])], "a hole": [(0, [0]), (2, [0])],
+for what, assignment in {"a broker twice": [(0, [0, 0])], "a hole": [(0, [0]), (2, [0])],
                          "partition -1": [(-1, [0])]}.items():
     case("semantics", f"CreateTopics with {what} in its assignment", create(NumPartitions=-1, ReplicationFactor=-1,
          Assignments=[{"PartitionIndex": p, "BrokerIds": b} for p, b in assignment]), created(39, 38, 42))
@@ -486,8 +486,7 @@ case("semantics", "AlterConfigs of an unknown type", ask("AlterConfigs", 2, Reso
      Closed()))
 case("semantics", "IncrementalAlterConfigs with operation 9", ask("IncrementalAlterConfigs", 1, Resources=[
      {"ResourceType": 2, "ResourceName": TOPIC, "Configs": [{"Name": "retention.ms", "ConfigOperation": 9,
-      "Value": "1"}]}]), AnyOf(Answer("IncrementalAlterConfigs", 1, {"Responses.0.ErrorCode": {42, 40}}), Closed()),
-     kafka=None)
+      "Value": "1"}]}]), AnyOf(Answer("IncrementalAlterConfigs", 1, {"Responses.0.ErrorCode": -1}), Closed()))
 case("semantics", "DescribeConfigs of an unknown type", ask("DescribeConfigs", 4, Resources=[{"ResourceType": 99,
      "ResourceName": "x", "ConfigurationKeys": None}]), AnyOf(Answer("DescribeConfigs", 4), Closed()))
 case("semantics", "DeleteRecords beyond the high watermark", ask("DeleteRecords", 1, TimeoutMs=1000, Topics=[

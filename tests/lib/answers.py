@@ -16,6 +16,7 @@ import pathlib
 import socket
 import struct
 import sys
+import zlib
 
 import broker
 import tables
@@ -62,12 +63,13 @@ class Player:
     """Plays requests against one broker and writes down the answers.
 
     leaf(key, value) gives what is written for a value that is neither a struct nor a list: a name for an id, "PORT" for a
-    port. Rows are sorted, for brokers give them in any order, unless their list's name is in `ordered`.
+    port. rows(key, list) chooses the rows of a list that count. They are sorted, for brokers give them in any order, unless
+    their list's name is in `ordered`. A list of more than `long` rows is written once, a row a line, and then only named.
     """
 
-    def __init__(self, address, leaf=lambda key, value: value, ordered=()):
-        self.address, self.leaf, self.ordered = address, leaf, ordered
-        self.lines, self.connections = [], {}
+    def __init__(self, address, leaf=lambda key, value: value, rows=lambda key, rows: rows, ordered=(), long=10**9):
+        self.address, self.leaf, self.rows, self.ordered, self.long = address, leaf, rows, ordered, long
+        self.lines, self.connections, self.lists = [], {}, {}
 
     def on(self, name="main"):
         """The connection of that name, which is also its client id unless it is the first one."""
@@ -83,10 +85,19 @@ class Player:
         if isinstance(value, dict):
             return {name: self.normal(item, name) for name, item in value.items()}
         if isinstance(value, list):
-            rows = [self.normal(item, key) for item in value]
-            return rows if key in self.ordered else sorted(rows, key=lambda item: json.dumps(item, sort_keys=True))
+            rows = [self.normal(item, key) for item in self.rows(key, value)]
+            if key not in self.ordered:
+                rows.sort(key=lambda item: json.dumps(item, sort_keys=True))
+            return self.named(key, rows) if len(rows) > self.long else rows
         value = self.leaf(key, value)
         return value.hex() if isinstance(value, bytes) else value
+
+    def named(self, key, rows):
+        shown = tuple(json.dumps(row, sort_keys=True) for row in rows)
+        if shown not in self.lists:
+            self.lists[shown] = f"{key} list {zlib.crc32(repr(shown).encode()):08x}"
+            self.lines += [f"{self.lists[shown]}: {row}" for row in shown]
+        return self.lists[shown]
 
     def write(self, what, answer):
         shown = answer if answer == CLOSED else self.normal(answer)
