@@ -33,6 +33,10 @@ struct member {
     int member_count;
     char member_ids[MEMBERS_MAX * 2][MEMBER_ID_MAX];
     bool owned[MEMBERS_PARTITIONS];
+    char instance[24]; // group.instance.id; "": none
+    bool restarting;   // in a quiet group: it must find what it had
+    int32_t generation_before;
+    bool owned_before[MEMBERS_PARTITIONS];
     int64_t committing[MEMBERS_PARTITIONS];
     int64_t floor[MEMBERS_PARTITIONS]; // acknowledged when the question was sent
 };
@@ -51,11 +55,22 @@ struct member {
     STEP(member, beaten) STEP(member, leave) STEP(member, left) STEP(member, pause) STEP(member, release)
 FLOW_DEFINE(member, MEMBER_STEPS)
 
+static bool is_static(const struct member *member) {
+    return member->instance[0] != 0;
+}
+static struct str instance_of(const struct member *member) {
+    return is_static(member) ? str_of(member->instance) : (struct str){0};
+}
 static void *member_call(struct member *member, int16_t key, int16_t low, int16_t high) {
     const int16_t version = (int16_t)sim_range(SIM_WORKLOAD, (uint64_t)low, (uint64_t)high);
     client_call_init(&member->call, api_by_key(key), version, &member->flow);
     member->call.timeout_ms = 30000; // a join may wait for the others
     return client_request(&member->call);
+}
+
+// static_low: the first version that knows group.instance.id.
+static void *member_call_static(struct member *member, int16_t key, int16_t low, int16_t static_low, int16_t high) {
+    return member_call(member, key, is_static(member) ? static_low : low, high);
 }
 
 // What a member may be told at any time; everything else is a wrong answer.
@@ -70,6 +85,11 @@ static void check_expected(struct member *member, int16_t error, const char *wha
     case KAFKA_ERROR_UNKNOWN_MEMBER_ID:
     case KAFKA_ERROR_MEMBER_ID_REQUIRED:
     case KAFKA_ERROR_REQUEST_TIMED_OUT: break;
+    // A join whose answer was lost has given the instance another member id.
+    case KAFKA_ERROR_FENCED_INSTANCE_ID:
+        SIM_CHECK(is_static(member), "member %d: %s answered FENCED_INSTANCE_ID", member->number, what);
+        member->id[0] = 0;
+        break;
     default: sim_fail("member %d: %s answered %s", member->number, what, kafka_error_name(error));
     }
     if (error == KAFKA_ERROR_UNKNOWN_MEMBER_ID) member->id[0] = 0;
@@ -109,7 +129,7 @@ static flow_next member_step_found(struct flow *flow) {
 // ---- joining
 static flow_next member_step_join(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
-    struct join_group_request *request = member_call(member, API_KEY_JOIN_GROUP, 0, 9);
+    struct join_group_request *request = member_call_static(member, API_KEY_JOIN_GROUP, 0, 5, 9);
     const struct consumer_protocol_subscription subscription = {
         .topics = &(struct str){member->group->topic, strlen(member->group->topic)},
         .topics_count = 1,
@@ -125,6 +145,7 @@ static flow_next member_step_join(struct flow *flow) {
     request->session_timeout_ms = SESSION_TIMEOUT_MS;
     if (member->call.version >= 1) request->rebalance_timeout_ms = REBALANCE_TIMEOUT_MS;
     request->member_id = str_of(member->id);
+    request->group_instance_id = instance_of(member);
     request->protocol_type = str_of("consumer");
     request->protocols = &protocol;
     request->protocols_count = 1;
@@ -160,9 +181,9 @@ static flow_next member_step_joined(struct flow *flow) {
         }
         if (error == 0) {
             member->generation = response->generation_id;
-            member->leads = str_equal(response->leader, response->member_id);
+            member->leads = str_equal(response->leader, response->member_id) && !response->skip_assignment;
             SIM_CHECK(str_is(response->protocol_name, "range"), "JoinGroup: another protocol");
-            if (member->leads && !response->skip_assignment) take_members(member, response);
+            if (member->leads) take_members(member, response);
         }
     }
     client_call_end(&member->call);
@@ -190,12 +211,13 @@ static size_t encode_assignment(struct member *member, int receiver, uint8_t *me
 
 static flow_next member_step_sync(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
-    struct sync_group_request *request = member_call(member, API_KEY_SYNC_GROUP, 0, 5);
+    struct sync_group_request *request = member_call_static(member, API_KEY_SYNC_GROUP, 0, 3, 5);
     struct sync_group_request_assignment rows[MEMBERS_MAX * 2];
     uint8_t memory[MEMBERS_MAX * 2][ASSIGNMENT_BYTES];
     request->group_id = str_of(member->group->group);
     request->generation_id = member->generation;
     request->member_id = str_of(member->id);
+    request->group_instance_id = instance_of(member);
     if (member->call.version >= 5) {
         request->protocol_type = str_of("consumer");
         request->protocol_name = str_of("range");
@@ -240,6 +262,16 @@ static void take_assignment(struct member *member, struct bytes bytes) {
     arena_drop(&arena);
 }
 
+// A static member that went and came back within its session: no rebalance, and the partitions that it had.
+static void check_restart(struct member *member) {
+    SIM_CHECK(member->generation == member->generation_before, "static member %d came back: generation %d after %d",
+              member->number, member->generation, member->generation_before);
+    SIM_CHECK(memcmp(member->owned, member->owned_before, sizeof member->owned) == 0,
+              "static member %d came back, and has other partitions", member->number);
+    member->restarting = false;
+    member->group->restarted++;
+}
+
 static flow_next member_step_synced(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
     struct members *group = member->group;
@@ -254,6 +286,7 @@ static flow_next member_step_synced(struct flow *flow) {
     client_call_end(&member->call);
     if (error != 0) return FLOW_GOTO(member, pause);
     group->synced++;
+    if (member->restarting) check_restart(member);
     member->rounds = (int)sim_range(SIM_WORKLOAD, 3, 60);
     SIM_CHECK(member->generation >= group->last_generation || group->last_generation - member->generation < 3,
               "member %d: generation %d after %d", member->number, member->generation, group->last_generation);
@@ -346,10 +379,11 @@ static flow_next member_step_commit(struct flow *flow) {
                                                      .committed_metadata = str_of("m")};
     }
     if (topic.partitions_count == 0) return FLOW_GOTO(member, beat);
-    struct offset_commit_request *request = member_call(member, API_KEY_OFFSET_COMMIT, 2, 9);
+    struct offset_commit_request *request = member_call_static(member, API_KEY_OFFSET_COMMIT, 2, 7, 9);
     request->group_id = str_of(group->group);
     request->generation_id_or_member_epoch = member->generation;
     request->member_id = str_of(member->id);
+    request->group_instance_id = instance_of(member);
     request->topics = &topic;
     request->topics_count = 1;
     client_send(member->client, &member->call);
@@ -388,12 +422,21 @@ static flow_next member_step_committed(struct flow *flow) {
 // ---- staying, or leaving
 static flow_next member_step_beat(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
-    struct heartbeat_request *request = member_call(member, API_KEY_HEARTBEAT, 0, 4);
+    struct heartbeat_request *request = member_call_static(member, API_KEY_HEARTBEAT, 0, 3, 4);
     request->group_id = str_of(member->group->group);
     request->generation_id = member->generation;
     request->member_id = str_of(member->id);
+    request->group_instance_id = instance_of(member);
     client_send(member->client, &member->call);
     return FLOW_NEXT;
+}
+static flow_next restart(struct member *member) {
+    member->group->restart = 0;
+    member->restarting = true;
+    member->generation_before = member->generation;
+    memcpy(member->owned_before, member->owned, sizeof member->owned);
+    member->id[0] = 0;
+    return FLOW_GOTO(member, pause);
 }
 static flow_next member_step_beaten(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
@@ -408,6 +451,7 @@ static flow_next member_step_beaten(struct flow *flow) {
         client_call_end(&member->call);
         if (error != 0) return FLOW_GOTO(member, pause);
         if (--member->rounds <= 0 && !member->group->quiet) return FLOW_NEXT;
+        if (member->group->restart == member->number + 1) return restart(member);
     }
     if (!member->timer.fired && !timer_is_set(&member->timer.timer))
         flow_timer_set(&member->timer, flow, sim_range(SIM_WORKLOAD, 10, 400));
@@ -417,12 +461,13 @@ static flow_next member_step_beaten(struct flow *flow) {
 }
 static flow_next member_step_leave(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
-    if (sim_chance(SIM_WORKLOAD, 300000)) { // goes without a word; its session must time out
+    // Goes without a word; its session must time out, or it is back before (a static one).
+    if (sim_chance(SIM_WORKLOAD, is_static(member) ? 700000 : 300000)) {
         member->id[0] = 0;
         return FLOW_GOTO(member, pause);
     }
-    struct leave_group_request *request = member_call(member, API_KEY_LEAVE_GROUP, 0, 5);
-    struct leave_group_request_member row = {.member_id = str_of(member->id)};
+    struct leave_group_request *request = member_call_static(member, API_KEY_LEAVE_GROUP, 0, 3, 5);
+    struct leave_group_request_member row = {.member_id = str_of(member->id), .group_instance_id = instance_of(member)};
     request->group_id = str_of(member->group->group);
     if (member->call.version >= 3) {
         request->members = &row;
@@ -467,6 +512,7 @@ static void start_members(struct core *core, void *argument) {
         snprintf(name, sizeof name, "member-%d", i);
         member->group = group;
         member->number = i;
+        if (i < group->static_count) snprintf(member->instance, sizeof member->instance, "instance-%d", i);
         member->client = client_create(core, group->broker, group->port, name);
         flow_start(&member->flow, &member_flow, core);
     }

@@ -14,6 +14,8 @@ struct members {
     const char *broker, *group, *topic;
     uint16_t port;
     int count, partition_count;
+    int static_count; // the first ones have a group.instance.id; when they go they mostly come back at once
+    int restart; // number + 1 of a static member that shall come back at once; nothing must move. For a quiet group
     // out
     struct {
         int64_t acknowledged, issued; // committed offsets
@@ -27,7 +29,8 @@ struct members {
     } generations[MEMBERS_GENERATIONS_MAX];
     int32_t last_generation; // the largest in which somebody has synchronized
     uint64_t synced;
-    bool quiet; // nobody leaves any more
+    uint64_t restarted; // static members that came back when `restart` asked for it
+    bool quiet;         // nobody leaves any more
 };
 void members_init(struct members *m, const char *broker, uint16_t port, const char *group, const char *topic);
 struct os_host *members_start(struct members *m, const char *host_name);

@@ -26,6 +26,7 @@ void scenario_disk(void);
 void scenario_broker_disk(void);
 void scenario_topics(void);
 void scenario_topics_disk(void);
+void scenario_clock(void);
 void scenario_sessions(void);
 void scenario_configs(void);
 void scenario_configs_disk(void);

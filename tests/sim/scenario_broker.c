@@ -157,3 +157,54 @@ void scenario_groups(void) {
     sim_broker_stop(broker);
     SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
 }
+
+// ---- a wall clock that jumps by hours, static members
+static bool is_restarted(void *members) {
+    const struct members *m = members;
+    return m->restart == 0 && m->restarted > 0;
+}
+
+// In a quiet group each static member goes and comes back: check_restart() in members.c says what must not change.
+static void restart_static_members(struct sim_broker *broker, struct members *m) {
+    for (int i = 0; i < m->static_count; i++) {
+        if (sim_chance(SIM_FAULTS, 500000)) sim_broker_jump_clock(broker);
+        m->restarted = 0;
+        m->restart = i + 1;
+        SIM_CHECK(sim_run(30 * SIM_SECOND, is_restarted, m), "static member %d does not come back", i);
+    }
+}
+
+void scenario_clock(void) {
+    struct sim_broker *broker = calloc(1, sizeof *broker);
+    struct workload *w = calloc(1, sizeof *w);
+    struct members *m = calloc(1, sizeof *m);
+    SIM_CHECK(broker && w && m, "no memory");
+    sim_broker_init(broker, "broker");
+    sim_broker_plan_disk(broker);
+    workload_init(w, "broker", SIM_BROKER_PORT, "orders");
+    members_init(m, "broker", SIM_BROKER_PORT, "readers", "orders");
+    m->partition_count = w->partition_count;
+    m->static_count = (int)sim_range(SIM_WORKLOAD, 0, (uint64_t)m->count);
+    sim_broker_start(broker);
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
+              broker->failure);
+    struct os_host *clients = workload_start(w, "clients");
+    SIM_CHECK(sim_run(60 * SIM_SECOND, topic_is_ready, w), "the topic does not come to be");
+    struct os_host *members = members_start(m, "members");
+    for (int i = 0; i < 8; i++) {
+        sim_run(sim_range(SIM_FAULTS, 1, 1500) * SIM_MS, NULL, NULL);
+        sim_broker_jump_clock(broker);
+        sim_broker_trouble(broker, sim_chance(SIM_FAULTS, 500000) ? clients : members);
+    }
+    end_trouble(broker, members);
+    m->quiet = true;
+    finish_workload(broker, w, clients);
+    for (int p = 0; p < m->partition_count; p++)
+        m->partitions[p].commits = 0;
+    SIM_CHECK(sim_run(120 * SIM_SECOND, members_have_settled, m), "the group does not settle");
+    sim_run(20 * SIM_SECOND, NULL, NULL); // members that went without a word are thrown out
+    restart_static_members(broker, m);
+    read_after_power_cut(broker, w);
+    sim_broker_stop(broker);
+    SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
+}

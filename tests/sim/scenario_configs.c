@@ -165,7 +165,7 @@ static void alter_script(struct caller *caller, void *argument) {
         r->settings = to;
         if (sim_chance(SIM_WORKLOAD, 500000)) check(caller, r, &to, NULL);
         if (sim_chance(SIM_WORKLOAD, 300000)) check_limit(caller, r);
-        caller_sleep(caller, sim_range(SIM_WORKLOAD, 0, 60));
+        caller_sleep(caller, sim_range(SIM_WORKLOAD, 0, 300));
     }
 }
 
@@ -213,6 +213,7 @@ static void run_configs(bool disk_faults, int troubles) {
         all[i].caller = caller_start(host, "broker", SIM_BROKER_PORT, alter_script, &all[i]);
     }
     for (int i = 0; i < troubles; i++) {
+        if (sim_chance(SIM_FAULTS, 300000)) sim_broker_jump_clock(broker);
         sim_run(sim_range(SIM_FAULTS, 1, 300) * SIM_MS, NULL, NULL);
         if (disk_faults) {
             sim_broker_disk_trouble(broker);

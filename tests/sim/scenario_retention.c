@@ -90,7 +90,7 @@ static void writer_script(struct caller *caller, void *argument) {
         if (error != 0) caller_check_retriable(error, "Produce");
         for (int32_t i = 0; error == 0 && i < batch.count; i++)
             history_acknowledge(&p->history, base + i, 0, batch.number + (uint64_t)i);
-        if (error != 0 || sim_chance(SIM_WORKLOAD, 200000)) caller_sleep(caller, sim_range(SIM_WORKLOAD, 1, 30));
+        if (error != 0 || sim_chance(SIM_WORKLOAD, 400000)) caller_sleep(caller, sim_range(SIM_WORKLOAD, 1, 30));
     }
 }
 
@@ -226,7 +226,7 @@ static void reader_script(struct caller *caller, void *argument) {
         if (asked == 0 && error == KAFKA_ERROR_OFFSET_OUT_OF_RANGE && before.in == sim_starts("broker"))
             SIM_CHECK(offset < start || offset > acknowledged, "%s-%d: offset %lld is refused, the log is %lld to %lld",
                       topic, partition, (long long)offset, (long long)start, (long long)acknowledged);
-        caller_sleep(caller, asked != 0 ? RETRY_MS : sim_range(SIM_WORKLOAD, 1, 40));
+        caller_sleep(caller, asked != 0 ? RETRY_MS : sim_range(SIM_WORKLOAD, 1, 80));
     }
 }
 
@@ -282,7 +282,7 @@ static void epoch_script(struct caller *caller, void *argument) {
         if (error == 0) error = caller_list_offset(caller, topic, partition, -2, &start);
         if (error != 0) caller_check_retriable(error, "OffsetForLeaderEpoch");
         if (error == 0 && in == sim_starts("broker")) check_epoch(p, epoch, found, end, start, known_end);
-        caller_sleep(caller, sim_range(SIM_WORKLOAD, 5, 80));
+        caller_sleep(caller, sim_range(SIM_WORKLOAD, 5, 200));
     }
 }
 

@@ -59,7 +59,7 @@ static void writer_script(struct caller *caller, void *argument) {
         // Begun and answered in the time of one incarnation: it went there.
         for (int32_t i = 0; error == 0 && before == t->incarnation && i < batch.count; i++)
             acknowledge(t, batch.number + (uint64_t)i, partition, base + i);
-        if (error != 0 || sim_chance(SIM_WORKLOAD, 300000)) caller_sleep(caller, sim_range(SIM_WORKLOAD, 1, 30));
+        if (error != 0 || sim_chance(SIM_WORKLOAD, 700000)) caller_sleep(caller, sim_range(SIM_WORKLOAD, 1, 50));
     }
 }
 

@@ -16,6 +16,7 @@ static const struct scenario scenarios[] = {
      scenario_broker, false},
     {"broker-disk", "a broker on two disks that fail and fill up", scenario_broker_disk, false},
     {"groups", "a broker and a consumer group: the same", scenario_groups, false},
+    {"clock", "producers, consumers and static members, and a wall clock that jumps by hours", scenario_clock, false},
     {"topics", "topics deleted and made again under load: kills, power cuts, bad networks", scenario_topics, false},
     {"configs", "settings of topic, broker and cluster changed: the same", scenario_configs, false},
     {"configs-disk", "the same on two disks that fail and fill up", scenario_configs_disk, false},

@@ -137,6 +137,13 @@ void sim_broker_trouble(struct sim_broker *b, struct os_host *others) {
     SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up again: %s", b->failure);
 }
 
+void sim_broker_jump_clock(struct sim_broker *b) {
+    enum { HOURS_5_MS = 5 * 3600 * 1000 };
+    const int64_t to_ms = (int64_t)sim_range(SIM_FAULTS, 0, 2 * HOURS_5_MS) - HOURS_5_MS;
+    sim_jump_wall_clock(b->host, to_ms - b->skew_ms);
+    b->skew_ms = to_ms;
+}
+
 // ---- its disks
 void sim_broker_plan_disk(struct sim_broker *b) {
     struct sim_disk_faults *faults = sim_disk_faults(b->host, "/disk");

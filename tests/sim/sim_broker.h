@@ -9,6 +9,7 @@ struct sim_broker {
     struct os_host *host;
     char properties[2048];           // the text of server.properties
     uint64_t validation_cost_max_ns; // of its options
+    int64_t skew_ms;                 // of its wall clock
     int ready;                       // how often it has come up
     char failure[256];               // the last time it could not
 };
@@ -24,6 +25,8 @@ void sim_broker_stop(struct sim_broker *b);
 // Lets the time pass, and something bad happen at the end of it: kill, power cut, restart, partition, reset, stall. The
 // broker runs again afterwards. others: the host that may be cut off.
 void sim_broker_trouble(struct sim_broker *b, struct os_host *others);
+// Sets the wall clock anywhere within five hours of the true time.
+void sim_broker_jump_clock(struct sim_broker *b);
 // Short writes, cold pages, slow operations, now and then.
 void sim_broker_plan_disk(struct sim_broker *b);
 // Two log directories on two disks, the metadata on the first: one of /disk and /disk2 fails or fills up for a while.
