@@ -40,6 +40,17 @@ static int cores_wanted(const struct broker *b) {
 // 0008).
 enum { DECOMPRESSED_BYTES_MAX = 128 << 20, VALIDATION_COST_MAX_NS = 2000000 };
 
+// Before the first image, the file's; later with what was changed at run time.
+static struct net_gate_limits connection_limits(struct core *core) {
+    const struct image *image = image_of(core);
+    const struct config *c = image && image->config ? image->config : core->facts->config;
+    return (struct net_gate_limits){
+        .connections_max = (uint32_t)config_i64(c, CONFIG_MAX_CONNECTIONS),
+        .connections_per_ip_max = (uint32_t)config_i64(c, CONFIG_MAX_CONNECTIONS_PER_IP),
+        .per_ip_overrides = config_str(c, CONFIG_MAX_CONNECTIONS_PER_IP_OVERRIDES),
+    };
+}
+
 static void cores_prepare(struct broker *b) {
     struct broker_budget budget =
         broker_budget_divide((uint64_t)config_i64(b->config, CONFIG_TAILRACE_MEMORY), b->data_cores);
@@ -68,6 +79,7 @@ static void cores_prepare(struct broker *b) {
         net_init(&c->net, core, &handler, &limits);
         b->nets[i] = &c->net;
     }
+    net_gate_init(&b->gate, b->set->cores[0], connection_limits);
     b->control->facts = &b->facts;
 }
 
@@ -153,6 +165,7 @@ int broker_run(struct broker *b) {
 void broker_destroy(struct broker *b) {
     if (b->publisher) image_publisher_destroy(b->publisher);
     if (b->set) core_set_destroy(b->set);
+    if (b->cores) net_gate_free(&b->gate);
     for (int i = 0; b->cores && i < b->data_cores; i++)
         api_state_free(&b->cores[i].api);
     for (int i = 0; b->cores && i < b->data_cores; i++)

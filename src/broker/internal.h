@@ -9,6 +9,7 @@
 #include "group/groups.h"
 #include "metadata/publish.h"
 #include "metastore/embedded.h"
+#include "net/gate.h"
 #include "replica/checkpointer.h"
 #include "replica/close_all.h"
 #include "replica/maintenance.h"
@@ -84,6 +85,7 @@ struct broker {
     struct os_address bound[CONFIG_LISTENERS_MAX];
     struct net_listener *open_listeners[CONFIG_LISTENERS_MAX];
     struct net *nets[CORES_MAX];
+    struct net_gate gate; // on the first data core, which accepts
 
     struct metastore *store;
     struct controller *controller;

@@ -62,6 +62,7 @@ static void listen_begin(struct core *core, struct message *message) {
             .send_buffer_bytes = (uint32_t)max_i64(0, config_i64(b->config, CONFIG_SOCKET_SEND_BUFFER_BYTES)),
             .nets = b->nets,
             .net_count = b->data_cores,
+            .gate = &b->gate,
         };
         int error = 0;
         b->open_listeners[i] = net_listen(core, &options, &b->bound[i], &error);

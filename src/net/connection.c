@@ -6,6 +6,7 @@
 #include "net/connection.h"
 #include "base/text.h"
 #include "core/line.h"
+#include "net/gate.h"
 #include <stdlib.h>
 
 void net_init(struct net *net, struct core *core, const struct net_handler *handler, const struct net_limits *limits) {
@@ -15,8 +16,15 @@ void net_init(struct net *net, struct core *core, const struct net_handler *hand
     pressure_init(net);
 }
 
+static uint64_t connection_idle_ms_max(const struct connection *c) {
+    uint64_t idle_ms_max = c->net->limits.idle_ms_max;
+    bool lingers = c->end_of_stream && (idle_ms_max == 0 || idle_ms_max > CONNECTION_LINGER_MS);
+    return lingers ? CONNECTION_LINGER_MS : idle_ms_max;
+}
+
 // A connection is closed as idle only when nothing is in flight (trap 45), or when an answer has not moved for that
-// time. A half-received frame is nothing, but one that waits for the budget is not its client's fault.
+// time. A half-received frame is nothing, but one that waits for the budget is not its client's fault. A client that
+// has ended its stream may be gone: what it left waiting (a Fetch, a JoinGroup) is given up much sooner.
 static void connection_idle(struct timer *timer) {
     struct connection *c = container_of(timer, struct connection, idle_timer);
     struct core *core = c->net->core;
@@ -25,8 +33,9 @@ static void connection_idle(struct timer *timer) {
         c->sent_seen = c->send.sent_bytes;
         c->active_ms = core_now_ms(core);
     }
-    uint64_t idle_ms = core_now_ms(core) - c->active_ms, idle_ms_max = c->net->limits.idle_ms_max;
-    if (idle_ms >= idle_ms_max && c->request_count == 0 && (!c->claim.flow || c->claim.granted)) {
+    uint64_t idle_ms = core_now_ms(core) - c->active_ms, idle_ms_max = connection_idle_ms_max(c);
+    bool waits_for_budget = c->claim.flow && !c->claim.granted;
+    if (idle_ms >= idle_ms_max && !waits_for_budget && (c->request_count == 0 || c->end_of_stream)) {
         connection_close(c, NULL);
         return;
     }
@@ -37,18 +46,27 @@ static void connection_idle(struct timer *timer) {
     core_timer_set(core, timer, idle_ms >= idle_ms_max ? idle_ms_max : idle_ms_max - idle_ms);
 }
 
-void connection_open(struct net *net, int socket, const struct os_address *peer, const char *listener_name) {
+void connection_stream_ended(struct connection *c) {
+    c->end_of_stream = true;
+    core_timer_set(c->net->core, &c->idle_timer, connection_idle_ms_max(c));
+}
+
+void connection_open(struct net *net, struct admission *admission) {
     if (net->closing || net->connection_count >= net->limits.connections_max) {
-        if (!net->closing) line(net->core, LINE_WARN, "net", peer->text, "refused", "reason=\"too many connections\"");
-        os_close(net->core->host, socket);
+        if (!net->closing) {
+            line(net->core, LINE_WARN, "net", admission->peer.text, "refused", "reason=\"too many connections\"");
+        }
+        os_close(net->core->host, admission->socket);
+        net_gate_leave(net->core, admission);
         return;
     }
     struct connection *c = calloc(1, sizeof *c);
     ASSERT(c != NULL);
     c->net = net;
-    c->socket = socket;
-    c->peer = *peer;
-    c->listener_name = listener_name;
+    c->admission = admission;
+    c->socket = admission->socket;
+    c->peer = admission->peer;
+    c->listener_name = admission->listener_name;
     c->active_ms = core_now_ms(net->core);
     list_init(&c->link);
     list_init(&c->requests);
@@ -90,6 +108,7 @@ void connection_free(struct connection *c) {
     os_close(net->core->host, c->socket);
     if (c->buffer) buffer_give(&net->core->buffers, c->buffer, c->buffer_size);
     list_remove(&c->link);
+    net_gate_leave(net->core, c->admission);
     ASSERT(net->connection_count > 0);
     net->connection_count--;
     free(c);

@@ -5,10 +5,13 @@
 #include "net/net.h"
 
 enum { CONNECTION_BUFFER_MIN_BYTES = 4096, CONNECTION_BUFFER_MAX_BYTES = 65536 };
+enum { CONNECTION_LINGER_MS = 5000 }; // after the end of the stream, without an answer that moves
 enum { CONNECTION_REQUESTS_MAX = 128, CONNECTION_SLICES_A_SEND = 64 };
 
+struct admission;
 struct connection {
     struct list link; // in the net's list
+    struct admission *admission;
     struct net *net;
     int socket;
     struct os_address peer;
@@ -30,7 +33,7 @@ struct connection {
     bool receiving_frame; // the receive in flight goes into the frame, not into the buffer
     struct budget_claim claim;
     bool receive_pending; // started, and its result not taken yet
-    bool end_of_stream;
+    bool end_of_stream;   // nothing more comes; what has come is still handled and answered
 
     // writer.c
     struct flow writer;
@@ -43,10 +46,12 @@ struct connection {
     uint32_t exclusive_count; // those that do not overlap
 };
 
-// Begins a connection on the core of `net`, which takes over the socket.
-void connection_open(struct net *net, int socket, const struct os_address *peer, const char *listener_name);
+// Begins a connection on the core of `net`; it has the admission's socket and place from now on.
+void connection_open(struct net *net, struct admission *admission);
 // Ends it as soon as what is in flight has come back. reason NULL: the peer closed it, nothing is logged.
 void connection_close(struct connection *c, const char *reason);
+// The client sends nothing more (reader.c). Bounds how long the rest may take.
+void connection_stream_ended(struct connection *c);
 // The writer's last act: it ends after the reader and after the last request.
 void connection_free(struct connection *c);
 // Somebody waits for the budget: from now on, until nobody does, half-received frames that hold much of it for long are

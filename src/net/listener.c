@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A listening socket: accepts one connection after the other and hands each to the data core that has the fewest.
 //
+// While there are max.connections, the one that was accepted last waits for a place, and the others in the backlog.
 // Out of descriptors (EMFILE, ENFILE) or memory: accepting pauses for a while instead of spinning; those that are
 // connected are not affected.
 #include "core/line.h"
 #include "net/connection.h"
+#include "net/gate.h"
 #include "tailrace/error.h"
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ACCEPT_PAUSE_MS = 100 };
+enum { ACCEPT_PAUSE_MS = 100, LIMITS_LOOK_MS = 1000 }; // limits may be raised at run time
 
 #define LISTENER_STEPS(STEP)                                                                                           \
     STEP(listener, closed)                                                                                             \
-    STEP(listener, accept) STEP(listener, hand_over) STEP(listener, pause) STEP(listener, release)
+    STEP(listener, accept)                                                                                             \
+    STEP(listener, accepted) STEP(listener, hand_over) STEP(listener, pause) STEP(listener, release)
 FLOW_DEFINE(listener, LISTENER_STEPS)
 
 struct net_listener {
@@ -24,19 +27,12 @@ struct net_listener {
     bool accepting;
     struct flow_op accept;
     struct os_address peer;
+    int accepted; // a socket that has no place yet; -1: none
+    struct gate_wait wait;
     struct flow_timer pause;
     uint64_t dealt[CORES_MAX]; // connections given to each core, to deal evenly
     struct flow *close_flow;
     bool *close_done;
-};
-
-// A new connection on its way to its core.
-struct adoption {
-    struct message message;
-    struct net *net;
-    int socket;
-    struct os_address peer;
-    const char *listener_name;
 };
 
 static struct net_listener *self(struct flow *flow) {
@@ -56,6 +52,8 @@ struct net_listener *net_listen(struct core *core, const struct net_listener_opt
     listener->core = core;
     listener->options = *options;
     listener->socket = socket;
+    listener->accepted = -1;
+    list_init(&listener->wait.link);
     flow_op_init(&listener->accept, &listener->flow);
     flow_start(&listener->flow, &listener_flow, core);
     return listener;
@@ -86,10 +84,9 @@ static flow_next listener_step_accept(struct flow *flow) {
 }
 
 static void adopt(struct core *core, struct message *message) {
-    struct adoption *adoption = container_of(message, struct adoption, message);
-    ASSERT(adoption->net->core == core);
-    connection_open(adoption->net, adoption->socket, &adoption->peer, adoption->listener_name);
-    free(adoption);
+    struct admission *admission = container_of(message, struct admission, message);
+    ASSERT(admission->net->core == core);
+    connection_open(admission->net, admission);
 }
 
 static int listener_choose(struct net_listener *listener) {
@@ -101,7 +98,7 @@ static int listener_choose(struct net_listener *listener) {
     return best;
 }
 
-static flow_next listener_step_hand_over(struct flow *flow) {
+static flow_next listener_step_accepted(struct flow *flow) {
     struct net_listener *listener = self(flow);
     if (listener->accept.op.in_flight) return FLOW_WAIT;
     int64_t socket = listener->accept.op.result;
@@ -113,13 +110,40 @@ static flow_next listener_step_hand_over(struct flow *flow) {
         flow_timer_set(&listener->pause, flow, ACCEPT_PAUSE_MS);
         return FLOW_GOTO(listener, pause);
     }
-    struct adoption *adoption = calloc(1, sizeof *adoption);
-    ASSERT(adoption != NULL);
-    adoption->net = listener->options.nets[listener_choose(listener)];
-    adoption->socket = (int)socket;
-    adoption->peer = listener->peer;
-    adoption->listener_name = listener->options.name;
-    core_send(listener->core, adoption->net->core->id, &adoption->message, adopt);
+    listener->accepted = (int)socket;
+    return FLOW_NEXT;
+}
+
+// NULL: refused, and the socket is closed.
+static struct admission *listener_admit(struct net_listener *listener) {
+    uint32_t limit;
+    struct admission *admission = net_gate_enter(listener->options.gate, &listener->peer, &limit);
+    if (!admission) {
+        line(listener->core, LINE_INFO, "net", listener->peer.text, "refused",
+             "listener=%s reason=\"the address has its %u connections (max.connections.per.ip)\"",
+             listener->options.name, limit);
+        os_close(listener->core->host, listener->accepted);
+    } else {
+        admission->socket = listener->accepted;
+        admission->listener_name = listener->options.name;
+    }
+    listener->accepted = -1;
+    return admission;
+}
+
+static flow_next listener_step_hand_over(struct flow *flow) {
+    struct net_listener *listener = self(flow);
+    if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    if (!net_gate_has_room(listener->options.gate, &listener->wait, flow)) {
+        flow_timer_set(&listener->pause, flow, LIMITS_LOOK_MS);
+        return FLOW_WAIT;
+    }
+    flow_timer_cancel(&listener->pause);
+    struct admission *admission = listener_admit(listener);
+    if (admission) {
+        admission->net = listener->options.nets[listener_choose(listener)];
+        core_send(listener->core, admission->net->core->id, &admission->message, adopt);
+    }
     return FLOW_GOTO(listener, accept);
 }
 
@@ -132,6 +156,8 @@ static flow_next listener_step_pause(struct flow *flow) {
 static flow_next listener_step_release(struct flow *flow) {
     struct net_listener *listener = self(flow);
     flow_timer_cancel(&listener->pause);
+    gate_wait_end(&listener->wait);
+    if (listener->accepted >= 0) os_close(listener->core->host, listener->accepted);
     os_close(listener->core->host, listener->socket);
     *listener->close_done = true;
     flow_wake(listener->close_flow);

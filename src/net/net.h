@@ -16,6 +16,7 @@
 #include "os/os.h"
 
 struct connection;
+struct net_gate; // gate.h
 struct request;
 
 struct net_handler {
@@ -98,6 +99,7 @@ struct net_listener_options {
     uint16_t port;
     int backlog;
     uint32_t receive_buffer_bytes, send_buffer_bytes; // of each connection's socket; 0: the system's
+    struct net_gate *gate;                            // of all listeners
     struct net **nets;                                // of the data cores
     int net_count;
 };

@@ -3,8 +3,9 @@
 // rest of it goes straight into the request's own buffer. A complete frame is handled as soon as the order of the
 // connection allows.
 //
-// Ends when the peer closes, on an error, on a length outside the limits, or when the connection is closed from
-// elsewhere.
+// Ends on an error, on a length outside the limits, or when the connection is closed from elsewhere. When the peer has
+// ended its stream, the whole frames that came before are handled and answered as ever: a producer with acks=0 sends
+// and closes, and a client may shut down its sending side and read on.
 #include "base/text.h"
 #include "net/connection.h"
 #include "tailrace/error.h"
@@ -44,10 +45,8 @@ static void receive_start(struct connection *c, void *memory, uint32_t size) {
 static void receive_take(struct connection *c) {
     if (!c->receive_pending || c->receive.in_flight) return;
     c->receive_pending = false;
-    if (c->receive.result <= 0) {
-        c->end_of_stream = true;
-        return;
-    }
+    if (c->receive.result < 0) return connection_close(c, NULL);
+    if (c->receive.result == 0) return connection_stream_ended(c);
     uint32_t n = (uint32_t)c->receive.result;
     c->active_ms = core_now_ms(c->net->core);
     if (c->receiving_frame) {
@@ -91,17 +90,23 @@ static void buffer_receive(struct connection *c) {
 // For every waiting step: true when the flow has to end, after what is in flight has come back.
 static bool reader_must_end(struct connection *c) {
     receive_take(c);
-    if (c->end_of_stream) connection_close(c, NULL);
     return c->closing;
 }
 static flow_next reader_end(struct connection *c) {
     return c->receive.in_flight ? FLOW_WAIT : FLOW_DONE(&c->reader, KAFKA_ERROR_NONE);
+}
+// The stream has ended and there is no whole frame any more: the writer wakes the reader after each answer.
+static flow_next reader_linger(struct connection *c) {
+    if (c->request_count > 0) return FLOW_WAIT;
+    connection_close(c, NULL);
+    return reader_end(c);
 }
 
 static flow_next reader_step_length(struct flow *flow) {
     struct connection *c = self(flow);
     if (reader_must_end(c)) return reader_end(c);
     if (c->end - c->begin >= FRAME_LENGTH_BYTES) return FLOW_NEXT;
+    if (c->end_of_stream) return reader_linger(c);
     buffer_receive(c);
     return FLOW_WAIT;
 }
@@ -147,6 +152,7 @@ static flow_next reader_step_frame(struct flow *flow) {
     // A receive ahead may be in flight: what it brings comes behind `end`, and is taken when it has come.
     if (!c->receive_pending || !c->receiving_frame) frame_take_buffered(c);
     if (c->incoming_have == c->incoming->frame_size) return FLOW_NEXT;
+    if (c->end_of_stream) return reader_linger(c);
     if (!c->receive_pending) {
         c->receiving_frame = true;
         receive_start(c, c->incoming->frame + c->incoming_have, c->incoming->frame_size - c->incoming_have);

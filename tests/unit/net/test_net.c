@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections over loopback, with a handler that echoes: framing at every split, order of answers, limits, orderly
 // close.
+#include "net/gate.h"
 #include "net/net.h"
 #include "os/linux/host.h"
 #include <arpa/inet.h>
@@ -28,6 +29,8 @@ struct world {
     struct core *core;
     struct net net;
     struct net *nets[1];
+    struct net_gate gate;
+    struct net_gate_limits gate_limits;
     struct net_listener *listener;
     struct os_address address;
     struct tick ticks[2];
@@ -61,6 +64,9 @@ static void handle(struct core *core, struct request *request) {
     if (!parks) return echo(request);
     w->parked[w->parked_count++] = request;
 }
+static struct net_gate_limits gate_limits(struct core *core) {
+    return world_of(core)->gate_limits;
+}
 static bool overlaps(int16_t api_key) {
     return api_key == KEY_OVERLAPPING;
 }
@@ -82,8 +88,10 @@ static void world_begin(struct world *w) {
         .frame_bytes_max = 1 << 20, .budget_bytes = 4 << 20, .arena_bytes_max = 8 << 20, .connections_max = 16};
     net_init(&w->net, w->core, &handler, &limits);
     w->nets[0] = &w->net;
+    w->gate_limits = (struct net_gate_limits){.connections_max = UINT32_MAX, .connections_per_ip_max = UINT32_MAX};
+    net_gate_init(&w->gate, w->core, gate_limits);
     const struct net_listener_options options = {
-        .name = "PLAINTEXT", .address = "127.0.0.1", .backlog = 16, .nets = w->nets, .net_count = 1};
+        .name = "PLAINTEXT", .address = "127.0.0.1", .backlog = 16, .nets = w->nets, .net_count = 1, .gate = &w->gate};
     w->listener = net_listen(w->core, &options, &w->address, &error);
     cr_assert_not_null(w->listener);
     net_listener_accept(w->listener);
@@ -131,6 +139,9 @@ static void world_end(struct world *w) {
     cr_assert(closed);
     cr_assert_eq(w->net.connection_count, 0);
     cr_assert_eq(w->net.budget.used_bytes, 0);
+    cr_assert_eq(w->gate.count, 0);
+    cr_assert_eq(w->gate.by_address.count, 0);
+    net_gate_free(&w->gate);
     for (int i = 0; i < 2; i++)
         core_timer_cancel(w->set->cores[i], &w->ticks[i].timer);
     core_set_destroy(w->set);
@@ -251,13 +262,36 @@ Test(net, closes_on_a_length_outside_the_limits) {
     world_end(&w);
 }
 
+static void send_parked(struct world *w, int fd) {
+    client_send(w, fd, "\0\0\0\3\0\1p", 7);
+    for (int turn = 0; turn < TURNS_MAX && w->parked_count == 0; turn++)
+        world_turn(w);
+}
+
 Test(net, drops_the_answer_of_a_client_that_left) {
     struct world w;
     world_begin(&w);
     int fd = client_connect(&w);
-    client_send(&w, fd, "\0\0\0\3\0\1p", 7);
-    for (int turn = 0; turn < TURNS_MAX && w.parked_count == 0; turn++)
+    send_parked(&w, fd);
+    const struct linger reset = {.l_onoff = 1};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+    // A reset is seen at once, whether or not a receive was waiting for it.
+    for (int turn = 0; turn < TURNS_MAX && !request_is_orphan(w.parked[0]); turn++)
         world_turn(&w);
+    cr_assert(request_is_orphan(w.parked[0]));
+    echo(w.parked[0]);
+    for (int turn = 0; turn < TURNS_MAX && w.net.connection_count > 0; turn++)
+        world_turn(&w);
+    world_end(&w);
+}
+
+Test(net, gives_up_what_waits_for_a_client_that_has_ended_its_stream) {
+    struct world w;
+    world_begin(&w);
+    w.net.limits.idle_ms_max = 50;
+    int fd = client_connect(&w);
+    send_parked(&w, fd);
     close(fd);
     for (int turn = 0; turn < TURNS_MAX && !request_is_orphan(w.parked[0]); turn++)
         world_turn(&w);
@@ -265,6 +299,91 @@ Test(net, drops_the_answer_of_a_client_that_left) {
     echo(w.parked[0]);
     for (int turn = 0; turn < TURNS_MAX && w.net.connection_count > 0; turn++)
         world_turn(&w);
+    cr_assert_eq(w.net.connection_count, 0);
+    world_end(&w);
+}
+
+// What a producer with acks=0 sends before it closes, behind a request that takes its time.
+Test(net, handles_every_frame_that_came_before_the_end_of_the_stream) {
+    struct world w;
+    world_begin(&w);
+    int fd = client_connect(&w);
+    send_parked(&w, fd);
+    enum { FRAMES = 300 };
+    for (int i = 0; i < FRAMES; i++)
+        client_send(&w, fd, "\0\0\0\3\0\0a", 7);
+    client_send(&w, fd, "\0\0\0\3\0", 5); // and half a frame
+    shutdown(fd, SHUT_WR);
+    for (int turn = 0; turn < 100; turn++)
+        world_turn(&w);
+    cr_assert_eq(w.handled, 1);
+    cr_assert_not(request_is_orphan(w.parked[0]));
+    echo(w.parked[0]);
+    char in[7 * (FRAMES + 1) + 1];
+    cr_assert_eq(client_receive(&w, fd, in, sizeof in), 7 * (FRAMES + 1));
+    cr_assert_eq(w.handled, FRAMES + 1);
+    cr_assert_eq(w.net.connection_count, 0);
+    close(fd);
+    world_end(&w);
+}
+
+static bool is_served(struct world *w, int fd) {
+    char in[7];
+    client_send(w, fd, "\0\0\0\3\0\1a", 7);
+    return client_receive(w, fd, in, 7) == 7;
+}
+
+Test(net, waits_when_there_are_as_many_connections_as_there_may_be) {
+    struct world w;
+    world_begin(&w);
+    w.gate_limits.connections_max = 2;
+    int fds[4];
+    for (int i = 0; i < 4; i++)
+        fds[i] = client_connect(&w);
+    cr_assert(is_served(&w, fds[0]) && is_served(&w, fds[1]));
+    for (int i = 2; i < 4; i++)
+        client_send(&w, fds[i], "\0\0\0\3\0\1a", 7);
+    for (int turn = 0; turn < 100; turn++)
+        world_turn(&w);
+    cr_assert_eq(w.handled, 2);
+    char in[7];
+    close(fds[0]);
+    cr_assert_eq(client_receive(&w, fds[2], in, 7), 7);
+    cr_assert_eq(w.handled, 3);
+    w.gate_limits.connections_max = 3; // at run time: seen without any connection's end
+    cr_assert_eq(client_receive(&w, fds[3], in, 7), 7);
+    for (int i = 1; i < 4; i++)
+        close(fds[i]);
+    world_end(&w);
+}
+
+Test(net, refuses_more_connections_from_an_address_than_it_may_have) {
+    struct world w;
+    world_begin(&w);
+    w.gate_limits.connections_per_ip_max = 2;
+    int fds[3];
+    for (int i = 0; i < 2; i++) {
+        fds[i] = client_connect(&w);
+        cr_assert(is_served(&w, fds[i]));
+    }
+    char in[1];
+    fds[2] = client_connect(&w);
+    cr_assert_eq(client_receive(&w, fds[2], in, 1), 0);
+    close(fds[2]);
+    // An exception, and addresses that it is not for.
+    w.gate_limits.per_ip_overrides = str_of("127.0.0.2:0, ::1:7,127.0.0.1: 3");
+    fds[2] = client_connect(&w);
+    cr_assert(is_served(&w, fds[2]));
+    int fourth = client_connect(&w);
+    cr_assert_eq(client_receive(&w, fourth, in, 1), 0);
+    close(fourth);
+    close(fds[0]);
+    for (int turn = 0; turn < TURNS_MAX && w.gate.count > 2; turn++)
+        world_turn(&w);
+    fds[0] = client_connect(&w);
+    cr_assert(is_served(&w, fds[0]));
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
     world_end(&w);
 }
 
