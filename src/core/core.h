@@ -57,7 +57,7 @@ struct core {
     struct buffers buffers;
     uint32_t lines_in_flight; // line.h
     uint64_t lines_dropped;
-    uint8_t logger_levels[9]; // loggers.h; the control core's count
+    uint8_t logger_levels[10]; // loggers.h; the control core's count
     // Written every turn and read by other threads: a core that hangs is seen
     // from outside.
     _Alignas(64) _Atomic uint64_t heartbeat_ns;

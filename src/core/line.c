@@ -50,8 +50,7 @@ void line(struct core *core, enum line_level level, const char *area, const char
     ASSERT(m != NULL);
     m->from = core->id;
     m->level = LOGGER_INFO + (enum logger_level)level;
-    bool is_area = logger_find(str_of(area), &m->logger);
-    ASSERT(is_area);
+    if (!logger_find(str_of(area), &m->logger)) m->logger = LOGGER_ROOT;
     m->text = TEXT_IN(m->memory);
     struct text *text = &m->text;
     add_time(text, core_wall_ms(core));

@@ -13,7 +13,7 @@ struct core;
 // What is below the level of the area's logger (loggers.h) is not printed.
 enum line_level { LINE_INFO, LINE_WARN, LINE_ERROR };
 
-// area: one of the loggers' names. subject: what it is about ("orders-7", an address), or "". What came from outside
-// must be escaped by the caller (text_add_escaped).
+// area: one of the loggers' names (another one has the level of root). subject: what it is about ("orders-7", an
+// address), or "". What came from outside must be escaped by the caller (text_add_escaped).
 __attribute__((format(printf, 6, 7))) void line(struct core *core, enum line_level level, const char *area,
                                                 const char *subject, const char *event, const char *details, ...);

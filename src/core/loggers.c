@@ -4,7 +4,7 @@
 #include "base/bits.h"
 
 static const char *const NAMES[LOGGER_COUNT] = {"root", "api",       "broker", "controller", "group",
-                                                "log",  "metastore", "net",    "replica"};
+                                                "log",  "metastore", "net",    "replica",    "steps"};
 static const char *const LEVELS[] = {"INHERITS", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
 
 _Static_assert(LOGGER_COUNT == sizeof(((struct core *)0)->logger_levels), "a place for each");

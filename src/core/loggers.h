@@ -17,7 +17,7 @@ enum logger_level {
     LOGGER_ERROR,
     LOGGER_FATAL
 };
-enum { LOGGER_ROOT = 0, LOGGER_COUNT = 9 };
+enum { LOGGER_ROOT = 0, LOGGER_COUNT = 10 };
 
 const char *logger_name(size_t logger); // below LOGGER_COUNT
 // The area's logger; false: there is none.
