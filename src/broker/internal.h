@@ -35,8 +35,10 @@ struct broker_core {
     struct groups groups;
     struct maintenance maintenance;
     bool maintenance_stopped, groups_stopped;
-    struct message message; // of the step that the control core asked for
-    struct flow flow;       // stopping: waits for connections and maintenance
+    struct message message; // of the stop's step that the control core asked for
+    // Not the stop's: the start does not wait for it on every core, and a stop may come at once.
+    struct message maintenance_message;
+    struct flow flow; // stopping: waits for connections and maintenance
     struct broker *broker;
     struct replicas_close close;
     struct message dir_message; // of the directory watch

@@ -296,7 +296,7 @@ static flow_next start_step_meta_written(struct flow *flow) {
 }
 
 static void maintenance_begin(struct core *core, struct message *message) {
-    struct broker_core *c = container_of(message, struct broker_core, message);
+    struct broker_core *c = container_of(message, struct broker_core, maintenance_message);
     replicas_follow_image(&c->replicas);
     maintenance_start(&c->maintenance, &c->replicas,
                       (uint64_t)config_i64(c->broker->config, CONFIG_LOG_RETENTION_CHECK_INTERVAL_MS),
@@ -315,7 +315,7 @@ static flow_next start_step_accept(struct flow *flow) {
     struct broker *b = self(flow);
     b->maintenance_runs = true;
     for (int i = 0; i < b->data_cores; i++)
-        core_send(b->control, i, &b->cores[i].message, maintenance_begin);
+        core_send(b->control, i, &b->cores[i].maintenance_message, maintenance_begin);
     b->watch_runs = true;
     broker_watch_begin(b);
     b->listen_done = false;
