@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// next partition -> nobody uses it -> its log is closed -> noted -> next; after the last one the core leaves its
-// directories.
+// start as many as are closed at once -> each: next partition -> nobody uses it -> its log is closed -> noted -> next;
+// after the last one the core leaves its directories.
 #include "replica/close_all.h"
 #include "core/line.h"
 #include "replica/replica.h"
@@ -8,14 +8,21 @@
 #include <stdlib.h>
 
 #define CLOSE_ALL_STEPS(STEP)                                                                                          \
-    STEP(close_all, next)                                                                                              \
-    STEP(close_all, unused) STEP(close_all, closed) STEP(close_all, leave) STEP(close_all, release)
+    STEP(close_all, start) STEP(close_all, wait) STEP(close_all, leave) STEP(close_all, release)
 FLOW_DEFINE(close_all, CLOSE_ALL_STEPS)
+#define PARTITION_CLOSE_STEPS(STEP)                                                                                    \
+    STEP(partition_close, next)                                                                                        \
+    STEP(partition_close, unused) STEP(partition_close, closed) STEP(partition_close, release)
+FLOW_DEFINE(partition_close, PARTITION_CLOSE_STEPS)
 
 enum { LEAVE_AGAIN_MS = 5 };
 
 static struct replicas_close *self(struct flow *flow) {
     return container_of(flow, struct replicas_close, flow);
+}
+
+static struct partition_close *part_self(struct flow *flow) {
+    return container_of(flow, struct partition_close, flow);
 }
 
 static void close_arrive(struct core *core, struct message *message) {
@@ -31,50 +38,82 @@ void replicas_close_send(struct core *core, int to, struct replicas_close *close
     core_send(core, to, &close->message, close_arrive);
 }
 
-static flow_next close_all_step_next(struct flow *flow) {
+static flow_next close_all_step_start(struct flow *flow) {
     struct replicas_close *c = self(flow);
-    struct list *first = list_front(&replicas_of(flow->core)->all);
-    if (!first) return FLOW_GOTO(close_all, leave);
+    c->active = CLOSE_AT_ONCE;
+    for (int i = 0; i < CLOSE_AT_ONCE; i++) {
+        c->parts[i] = (struct partition_close){.all = c};
+        flow_start(&c->parts[i].flow, &partition_close_flow, flow->core);
+    }
+    return FLOW_NEXT;
+}
+
+static flow_next close_all_step_wait(struct flow *flow) {
+    return self(flow)->active > 0 ? FLOW_WAIT : FLOW_NEXT;
+}
+
+// ---- one partition after the other
+
+// Those that are being closed are at the end of the list.
+static flow_next partition_close_step_next(struct flow *flow) {
+    struct partition_close *c = part_self(flow);
+    struct list *all = &replicas_of(flow->core)->all, *first = list_front(all);
+    if (!first) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     struct partition *p = c->partition = container_of(first, struct partition, all_link);
-    ASSERT(p->stop_flow == NULL);
+    if (p->stop_flow) {
+        struct partition_close *other = part_self(p->stop_flow);
+        ASSERT(other >= c->all->parts && other < c->all->parts + CLOSE_AT_ONCE);
+        return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    }
+    list_remove(first);
+    list_push_back(all, first);
     p->state = PARTITION_STOPPING;
     p->stop_flow = flow;
     partition_wake_waiters(p);
     return FLOW_NEXT;
 }
 
-static flow_next close_all_step_unused(struct flow *flow) {
-    struct replicas_close *c = self(flow);
+static flow_next partition_close_step_unused(struct flow *flow) {
+    struct partition_close *c = part_self(flow);
     if (c->partition->users > 0) return FLOW_WAIT;
-    ends_add(&c->ends, c->partition);
+    c->ends = ends_of(c->partition);
     if (!c->partition->log) return FLOW_NEXT;
     c->close = (struct log_close){.flow = flow};
     // Everything is flushed and its producers are on disk once it has been closed well.
-    c->ends.entries[c->ends.count - 1].recovery_point = log_end_offset(c->partition->log);
+    c->ends.recovery_point = log_end_offset(c->partition->log);
     log_close_start(c->partition->log, &c->close);
     return FLOW_NEXT;
 }
 
-static void close_failed(struct replicas_close *c, struct core *core) {
-    struct partition_ends *e = &c->ends.entries[c->ends.count - 1];
+static void close_failed(struct partition_close *c, struct core *core) {
     char subject[300];
-    snprintf(subject, sizeof subject, "%s-%d", e->topic, e->partition);
+    snprintf(subject, sizeof subject, "%s-%d", c->partition->topic, c->partition->index);
     line(core, LINE_ERROR, "log", subject, "close_failed", "error=%s", kafka_error_name(c->close.error));
-    c->failed_dir_bits |= 1ull << (e->dir < 63 ? e->dir : 63);
-    free(e->topic);
-    c->ends.count--;
+    c->all->failed_dir_bits |= 1ull << (c->ends.dir < 63 ? c->ends.dir : 63);
 }
 
-static flow_next close_all_step_closed(struct flow *flow) {
-    struct replicas_close *c = self(flow);
-    if (c->partition->log) {
-        if (!c->close.done) return FLOW_WAIT;
-        c->partition->log = NULL;
-        if (c->close.error != KAFKA_ERROR_NONE) close_failed(c, flow->core);
+static flow_next partition_close_step_closed(struct flow *flow) {
+    struct partition_close *c = part_self(flow);
+    bool had_log = c->partition->log != NULL;
+    if (had_log && !c->close.done) return FLOW_WAIT;
+    c->partition->log = NULL;
+    if (had_log && c->close.error != KAFKA_ERROR_NONE) {
+        close_failed(c, flow->core);
+    } else {
+        ends_add_values(&c->all->ends, c->partition->topic, &c->ends);
     }
     partition_free(c->partition);
-    return FLOW_GOTO(close_all, next);
+    return FLOW_GOTO(partition_close, next);
 }
+
+static flow_next partition_close_step_release(struct flow *flow) {
+    struct replicas_close *c = part_self(flow)->all;
+    ASSERT(c->active > 0);
+    if (--c->active == 0) flow_wake(&c->flow);
+    return FLOW_END;
+}
+
+// ---- the end
 
 // A deletion that is under way ends soon; what still waits for its time is left to the next start.
 static flow_next close_all_step_leave(struct flow *flow) {

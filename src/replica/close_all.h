@@ -4,6 +4,16 @@
 
 #include "replica/ends.h"
 
+// How many partitions of a core are closed at a time: each waits for the disk several times, and file systems write
+// together what is flushed together.
+enum { CLOSE_AT_ONCE = 16 };
+struct partition_close {
+    struct flow flow;
+    struct replicas_close *all;
+    struct partition *partition;
+    struct log_close close;
+    struct partition_ends ends;
+};
 struct replicas_close {
     struct message message;
     void (*done)(struct replicas_close *close); // on the sender's core
@@ -14,8 +24,8 @@ struct replicas_close {
     // private
     int from;
     struct flow flow;
-    struct partition *partition;
-    struct log_close close;
+    struct partition_close parts[CLOSE_AT_ONCE];
+    int active; // of parts
     struct flow_timer timer;
 };
 // No connection, no maintenance and no controller is at work any more.

@@ -15,7 +15,7 @@ void ends_add_values(struct ends_list *list, const char *topic, const struct par
     ASSERT(e->topic != NULL);
 }
 
-void ends_add(struct ends_list *list, const struct partition *p) {
+struct partition_ends ends_of(const struct partition *p) {
     struct partition_ends values = {.partition = p->index,
                                     .dir = p->dir,
                                     .recovery_point = p->kept_recovery_point,
@@ -27,6 +27,11 @@ void ends_add(struct ends_list *list, const struct partition *p) {
         values.high_watermark = log_high_watermark(p->log);
         ASSERT(!p->durable || values.high_watermark <= log_flushed_end(p->log)); // trap 53
     }
+    return values;
+}
+
+void ends_add(struct ends_list *list, const struct partition *p) {
+    const struct partition_ends values = ends_of(p);
     ends_add_values(list, p->topic, &values);
 }
 

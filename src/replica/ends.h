@@ -14,8 +14,9 @@ struct ends_list {
     struct partition_ends *entries; // malloc
     size_t count, capacity;
 };
-// Adds what the partition's log says now. A partition whose log is not loaded (yet, or because it is damaged) keeps the
-// lines it had.
+// What the partition's log says now (without the topic). A partition whose log is not loaded (yet, or because it is
+// damaged) keeps the lines it had.
+struct partition_ends ends_of(const struct partition *p);
 void ends_add(struct ends_list *list, const struct partition *p);
 void ends_add_values(struct ends_list *list, const char *topic, const struct partition_ends *values);
 // Appends `from`, which is empty afterwards.
