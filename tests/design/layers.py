@@ -7,8 +7,9 @@ import sys
 
 import tree
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
-ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.M)
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 # Headers of the Linux engine: for itself, and for the program that chooses it.
 LINUX_USERS = ("src/os/linux/", "src/cli/")
 
@@ -28,6 +29,9 @@ def check_source(path, text, table):
             problems.append(f'{path}: "{include}": {folder} may use {", ".join(sorted(table[folder] - {folder})) or "nothing"}')
         elif include.startswith("os/linux/") and not path.startswith(LINUX_USERS):
             problems.append(f'{path}: "{include}" is only for {" and ".join(LINUX_USERS)}')
+    for include in SYSTEM_INCLUDE.findall(text):
+        if "/" in include and include.split("/")[0] in table:
+            problems.append(f'{path}: <{include}> is ours: write "{include}"')
     return problems
 
 

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """How files look: no line over 140 columns; sources open with the licence and then say what they are (a .c file may leave that to its
-header); no goto.
+header); no goto; each folder of src/ has a README.
 
 usage: text.py ROOT"""
+import os
 import re
 import sys
 
 import tree
 
 COLUMNS_MAX = 140
-FOLDERS = ["src", "include", "tests", "bench", "tools", "docs", "cmake"]
-ENDINGS = (".c", ".h", ".py", ".cmake", "CMakeLists.txt", ".md", ".sh")
+FOLDERS = ["src", "include", "tests", "bench", "tools", "docs", "cmake", ".ci"]
+ENDINGS = (".c", ".h", ".def", ".py", ".cmake", "CMakeLists.txt", ".md", ".sh", ".java", ".go", ".js")
+TOP = ["CMakeLists.txt", "CMakePresets.json", "README.md"]
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 
 
@@ -39,10 +41,15 @@ def check_goto(path, text):
     return [f"{path}: goto"] if re.search(r"\bgoto\b", code) else []
 
 
+def check_readmes(root):
+    folders = {path.split("/")[1] for path in tree.files(root, ["src"], (".c", ".h"))}
+    return [f"src/{f}: has no README.md" for f in sorted(folders) if not os.path.exists(os.path.join(root, "src", f, "README.md"))]
+
+
 def main():
     root = sys.argv[1]
-    paths = tree.files(root, FOLDERS, ENDINGS)
-    problems = []
+    paths = tree.files(root, FOLDERS, ENDINGS) + tree.scripts(root, FOLDERS) + TOP
+    problems = check_readmes(root)
     for path in paths:
         text = tree.read(root, path)
         lines = text.split("\n")

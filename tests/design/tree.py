@@ -17,6 +17,19 @@ def files(root, folders, endings):
     return sorted(found)
 
 
+def scripts(root, folders):
+    """Programs whose names have no ending: the first line names who runs them. Relative to root, sorted."""
+    found = []
+    for folder in folders:
+        for place, names, entries in os.walk(os.path.join(root, folder)):
+            names[:] = [n for n in names if n not in SKIPPED]
+            for path in (os.path.join(place, entry) for entry in entries if "." not in entry):
+                with open(path, "rb") as file:
+                    if file.read(2) == b"#!":
+                        found.append(os.path.relpath(path, root))
+    return sorted(found)
+
+
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         return file.read()
