@@ -3,6 +3,7 @@
 #include "broker/broker.h"
 #include "broker/internal.h"
 #include "core/line.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -83,6 +84,15 @@ static void cores_prepare(struct broker *b) {
     b->control->facts = &b->facts;
 }
 
+// What a person can do about it.
+static void engine_reason(int error, char reason[static 256]) {
+    bool is_refused = error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EINVAL;
+    snprintf(reason, 256, "the io_uring engine cannot be had: %s%s", os_error_text(error),
+             is_refused ? "; needed are Linux 5.19 or newer, the sysctl kernel.io_uring_disabled at 0, and in a "
+                          "container a seccomp profile that allows io_uring"
+                        : "");
+}
+
 struct broker *broker_create(const struct broker_options *options, char reason[static 256]) {
     struct broker *b = calloc(1, sizeof *b);
     ASSERT(b != NULL);
@@ -101,7 +111,7 @@ struct broker *broker_create(const struct broker_options *options, char reason[s
     int error = 0;
     b->set = core_set_create(b->host, b->data_cores, &error);
     if (!b->set) {
-        snprintf(reason, 256, "the io_uring engine cannot be had: %s", os_error_text(error));
+        engine_reason(error, reason);
         broker_destroy(b);
         return NULL;
     }
