@@ -28,6 +28,13 @@ int log_dump_batches(struct log_dump *dump, const char *path, int64_t base_offse
 // Any other file that brokers keep: indexes, snapshots, epochs, checkpoints, metadata. CLI_USAGE: not such a file.
 int log_dump_small_file(struct log_dump *dump, const char *path);
 
+// The embedded metadata store's, in the first log directory of a standalone broker.
+#define LOG_METADATA_FILE "tailrace.metadata"
+// A line a node, in the order of the paths. False: damaged, and why.
+bool log_dump_metadata(struct log_dump *dump, struct bytes bytes, struct text *reason);
+// Finds what is wrong with it, if `directory` has one. 0, or a negative errno when it could not be read.
+int log_verify_metadata(struct os_host *host, const char *directory, const struct inspect_listener *listener);
+
 // Reads the directory at `path`, a log directory or a partition's, whatever it is. False, and said so, if that fails.
 bool log_open_directory(struct os_host *host, const char *command, const char *path, struct inspect_dir *dir,
                         const struct inspect_listener *listener);

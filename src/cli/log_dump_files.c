@@ -171,6 +171,10 @@ static bool dump_meta(struct small_file *f) {
     return true;
 }
 
+static bool dump_metadata(struct small_file *f) {
+    return log_dump_metadata(f->dump, f->bytes, &f->reason);
+}
+
 // ---- which is it
 // -----------------------------------------------------------------------------------------------------------------------
 typedef bool (*small_file_dump)(struct small_file *file);
@@ -191,6 +195,7 @@ static small_file_dump find_dump(const char *path, int64_t *base_offset) {
         {"cleaner-offset-checkpoint", dump_checkpoint},
         {PARTITION_METADATA_FILE, dump_partition_metadata},
         {"meta.properties", dump_meta},
+        {LOG_METADATA_FILE, dump_metadata},
     };
     struct str name = str_of(log_base_name(path)), suffix = name;
     *base_offset = 0;
@@ -204,7 +209,7 @@ static small_file_dump find_dump(const char *path, int64_t *base_offset) {
 }
 
 int log_dump_small_file(struct log_dump *dump, const char *path) {
-    char why[256], *data;
+    char why[512], *data;
     struct small_file f = {.dump = dump, .path = path, .reason = TEXT_IN(why)};
     small_file_dump run = find_dump(path, &f.base_offset);
     if (!run) return cli_usage_error("log dump", "%s is no file that a broker keeps in a log directory", path);

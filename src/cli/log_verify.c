@@ -13,9 +13,10 @@ static int help(void) {
     printf("usage: tailrace log verify PATH... [--records] [--json] [--progress | --quiet]\n\n"
            "Checks log directories, or single partitions: the checksum and offsets of every batch, indexes against the "
            "log,\n"
-           "producer snapshots, leader epochs, checkpoints and metadata. A line for each finding names file and byte. "
-           "What a\n"
-           "crash leaves at the end of a log, or a running broker is just writing, is a note and no damage.\n\n"
+           "producer snapshots, leader epochs, checkpoints and metadata, tailrace.metadata too. A line for each "
+           "finding names\n"
+           "file and byte. What a crash leaves at the end of a log, or a running broker is just writing, is a note "
+           "and no damage.\n\n"
            "  --records    every record too (decompresses)\n"
            "  --json       one JSON object a line, a summary at the end\n"
            "  --progress   shows progress on standard error also if that is no terminal\n"
@@ -63,7 +64,10 @@ static void on_finding(void *context, const struct inspect_finding *finding) {
 // Those about the log directory itself are counted here; those of partitions in the totals of the verification.
 static void on_directory_finding(void *context, const struct inspect_finding *finding) {
     struct verify *v = context;
-    v->totals.damages++;
+    if (finding->is_damage)
+        v->totals.damages++;
+    else
+        v->totals.notes++;
     on_finding(v, finding);
 }
 
@@ -110,6 +114,12 @@ static bool verify_path(struct verify *v, struct os_host *host, const char *path
         }
     }
     v->now = "";
+    int error = log_verify_metadata(host, path, &at_directory);
+    if (error < 0) {
+        end_progress(v);
+        log_path_error("verify", path, error);
+        good = false;
+    }
     add_totals(&v->totals, &verification.totals);
     inspect_dir_free(&dir);
     return good;
