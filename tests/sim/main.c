@@ -20,6 +20,7 @@ struct options {
     uint64_t from, to;
     int jobs;
     bool verbose, one, find_bug, twice, hash;
+    const char *clean; // with find_bug: the program without the bug, which must pass the seed that found it
 };
 
 static const char usage[] =
@@ -28,6 +29,7 @@ static const char usage[] =
     "       sim --scenario NAME --seeds FROM..TO --find-bug   succeeds as soon as one fails\n"
     "       sim [--scenario NAME] --seed N --twice     checks that a seed gives one trace, and another seed another\n"
     "       sim --list\n"
+    "              --clean PROGRAM: and this one, built without the bug, passes the seed that failed\n"
     "options: --jobs N (default 2), --hash (prints the hash of the trace)\n"
     "Without --scenario: every scenario that has no planted bug.\n";
 
@@ -73,6 +75,21 @@ static pid_t start_child(const struct scenario *scenario, uint64_t seed, const s
     _exit(0);
 }
 
+// Whether the program without the planted bug passes the seed, so that it was the bug that was found.
+static bool clean_passes(const struct scenario *scenario, uint64_t seed, const char *program) {
+    char number[32];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl(program, "sim", "--scenario", scenario->name, "--seed", number, (char *)NULL);
+        perror(program);
+        _exit(127);
+    }
+    int status = -1;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static bool run_seeds(const struct scenario *scenario, const struct options *options) {
     struct child children[JOBS_MAX];
     int running = 0;
@@ -110,6 +127,10 @@ static bool run_seeds(const struct scenario *scenario, const struct options *opt
     if (failed > 0)
         printf("; first: tools/sim --scenario %s --seed %llu -v", scenario->name, (unsigned long long)first_failed);
     printf("\n");
+    if (failed > 0 && options->clean && !clean_passes(scenario, first_failed, options->clean)) {
+        printf("%s: seed %llu fails without the bug too\n", scenario->name, (unsigned long long)first_failed);
+        return false;
+    }
     return options->find_bug ? failed > 0 : failed == 0;
 }
 
@@ -198,13 +219,14 @@ static _Noreturn void list(void) {
 }
 
 static struct options parse(int count, char **arguments) {
-    enum { SCENARIO = 1000, SEED, SEEDS, JOBS, FIND_BUG, TWICE, HASH, LIST, HELP };
+    enum { SCENARIO = 1000, SEED, SEEDS, JOBS, FIND_BUG, CLEAN, TWICE, HASH, LIST, HELP };
     static const struct option names[] = {
         {"scenario", required_argument, NULL, SCENARIO},
         {"seed", required_argument, NULL, SEED},
         {"seeds", required_argument, NULL, SEEDS},
         {"jobs", required_argument, NULL, JOBS},
         {"find-bug", no_argument, NULL, FIND_BUG},
+        {"clean", required_argument, NULL, CLEAN},
         {"twice", no_argument, NULL, TWICE},
         {"hash", no_argument, NULL, HASH},
         {"list", no_argument, NULL, LIST},
@@ -227,6 +249,7 @@ static struct options parse(int count, char **arguments) {
             break;
         case JOBS: options.jobs = atoi(optarg); break;
         case FIND_BUG: options.find_bug = true; break;
+        case CLEAN: options.clean = optarg; break;
         case TWICE: options.twice = true; break;
         case HASH: options.hash = true; break;
         case LIST: list();
@@ -236,6 +259,7 @@ static struct options parse(int count, char **arguments) {
         }
     }
     if (!seeds) bad_usage("which seed?", NULL);
+    if (options.clean && !options.find_bug) bad_usage("--clean goes with --find-bug", NULL);
     if (optind < count) bad_usage("unexpected", arguments[optind]);
     if (options.jobs < 1 || options.jobs > JOBS_MAX) bad_usage("--jobs is 1 to 64", NULL);
     return options;
