@@ -212,7 +212,7 @@ int log_dump_small_file(struct log_dump *dump, const char *path) {
     char why[512], *data;
     struct small_file f = {.dump = dump, .path = path, .reason = TEXT_IN(why)};
     small_file_dump run = find_dump(path, &f.base_offset);
-    if (!run) return cli_usage_error("log dump", "%s is no file that a broker keeps in a log directory", path);
+    if (!run) return cli_usage_error("log dump", "%s is not one of the files that it can show", path);
     size_t size;
     int error = file_read_all(dump->host, path, FILE_BYTES_MAX, &data, &size);
     if (error < 0) return log_path_error("dump", path, error);
