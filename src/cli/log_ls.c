@@ -38,6 +38,19 @@ static bool is_wanted(const struct ls *ls, const struct inspect_partition *p) {
     return ls->filter_count == 0;
 }
 
+// A name that is not there is a mistake, not an empty list.
+static void complain_of_missing(struct ls *ls) {
+    for (size_t i = 0; i < ls->filter_count; i++) {
+        const struct ls one = {.filters = {ls->filters[i]}, .filter_count = 1};
+        bool found = false;
+        for (size_t k = 0; k < ls->dir.count && !found; k++)
+            found = is_wanted(&one, &ls->dir.partitions[k]);
+        if (found) continue;
+        fprintf(stderr, "tailrace log ls: %s: there is no topic or partition %s\n", ls->path, ls->filters[i]);
+        ls->status = CLI_FAILED;
+    }
+}
+
 static struct ls_totals add_up(const struct ls *ls, const struct inspect_partition *p,
                                const struct inspect_segments *segments) {
     struct ls_totals t = {.first_ms = -1, .newest_ms = -1};
@@ -179,6 +192,7 @@ int log_command_ls(struct os_host *host, int argc, char **argv) {
                "FIRST TIME", "NEWEST TIME");
     for (size_t i = 0; i < ls.dir.count; i++)
         if (is_wanted(&ls, &ls.dir.partitions[i])) list_partition(&ls, &ls.dir.partitions[i]);
+    complain_of_missing(&ls);
     inspect_dir_free(&ls.dir);
     return ls.status;
 }
