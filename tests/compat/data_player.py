@@ -59,7 +59,7 @@ class Player(answers.Player):
     def __init__(self, address):
         self.names = Names()
         self.started_ms, self.topic_ids = self.names.started_ms, self.names.topic_ids
-        super().__init__(address, self.names, ORDERED)
+        super().__init__(address, self.names, ordered=ORDERED)
 
     # ---- topics
     def create(self, name, partitions=1, **configs):
