@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//   wait     for the time, or for the end of the connection
+//   wait     for the time, or for the end of the connection or the broker
 //   release  answers
 #include "api/late_answer.h"
 #include "base/bits.h"
@@ -30,7 +30,7 @@ void late_answer_finish(struct late_answer *late, bool waits, int32_t timeout_ms
     struct core *core = late->call->core;
     uint64_t passed_ms = (core->now_ns - late->started_ns) / 1000000;
     uint64_t time_ms = (uint64_t)max_i64(timeout_ms, 0);
-    if (!waits || passed_ms >= time_ms || request_is_orphan(late->call->request)) {
+    if (!waits || passed_ms >= time_ms || !request_may_wait(late->call->request)) {
         late->answer(late);
         return;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An answer that waits until the request's time is up: a partition of a topic that was made or grown has no leader,
 // because its replicas were assigned to brokers that are not there. Kafka waits for a leader that long, then says
-// REQUEST_TIMED_OUT. A connection that closes ends the wait.
+// REQUEST_TIMED_OUT. A connection that closes ends the wait, and so does a stop.
 #pragma once
 
 #include "api/api.h"

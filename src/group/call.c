@@ -98,7 +98,7 @@ static flow_next group_call_step_ask(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-// ---- the connection closes
+// ---- the connection closes, or the broker stops
 // ------------------------------------------------------------------------------------------
 
 static void stop_home(struct core *core, struct message *message) {
@@ -111,7 +111,10 @@ static void stop_home(struct core *core, struct message *message) {
 // The call is here, or on its way home already. Messages of two cores keep their order, so it is not on its way here.
 static void stop_arrives(struct core *core, struct message *message) {
     struct group_call *call = container_of(message, struct group_call, stop_message);
-    if (call->group) groups_forget(core->groups, call);
+    if (call->group) {
+        call->items[0].error = KAFKA_ERROR_NOT_COORDINATOR; // who still hears it has to do with a broker that stops
+        groups_forget(core->groups, call);
+    }
     core_send(core, call->home, message, stop_home);
 }
 

@@ -5,8 +5,8 @@
 //
 //   ask (which cores) -> wait -> release: done()
 //
-// JoinGroup and SyncGroup may be parked by their group. When the connection closes, the request's flow is stopped: the
-// group is told to forget the request, and it comes home without an answer.
+// JoinGroup and SyncGroup may be parked by their group. When the connection closes or the broker stops, the request's
+// flow is stopped: the group is told to forget the request, and it comes home with NOT_COORDINATOR.
 #pragma once
 
 #include "base/arena.h"
@@ -81,7 +81,7 @@ struct group_call {
     bool out_of_memory; // of the arena: there is no answer
     // private
     struct message message, stop_message;
-    struct flow flow; // flow_stop() when the connection closes
+    struct flow flow; // flow_stop() when the connection closes or the broker stops
     int home;
     uint64_t tour; // cores that are still to be visited
     bool is_home, stop_sent, stop_is_home;

@@ -3,17 +3,24 @@
 //
 // Closing can be asked for at any moment and by anybody: it shuts the socket down, so that operations in flight
 // complete, stops both flows and the flows of the requests in progress. Answers that come later are dropped.
+//
+// When the broker stops, a connection ends in order: no more frames are taken, requests in progress are answered, the
+// stream is ended, and what the client still sends is thrown away until it closes too or has been quiet for a while.
+// (Closing with bytes unread would make the kernel reset the connection, and drop the answers that are on their way.)
 #include "net/connection.h"
 #include "base/text.h"
 #include "core/line.h"
 #include "net/gate.h"
 #include <stdlib.h>
 
+static void stop_is_over(struct timer *timer);
+
 void net_init(struct net *net, struct core *core, const struct net_handler *handler, const struct net_limits *limits) {
     *net = (struct net){.core = core, .handler = *handler, .limits = *limits};
     budget_init(&net->budget, limits->budget_bytes);
     list_init(&net->connections);
     pressure_init(net);
+    timer_init(&net->stop, stop_is_over);
 }
 
 static uint64_t connection_idle_ms_max(const struct connection *c) {
@@ -22,12 +29,23 @@ static uint64_t connection_idle_ms_max(const struct connection *c) {
     return lingers ? CONNECTION_LINGER_MS : idle_ms_max;
 }
 
+// When the broker stops. It looks in small steps, so that a core that has not run for a while does not take that for
+// its client's silence. While a receive is in flight, all that has come is read.
+static void connection_quiet(struct connection *c) {
+    c->quiet_ms = c->active_ms == c->active_seen_ms ? c->quiet_ms + CONNECTION_QUIET_LOOK_MS : 0;
+    c->active_seen_ms = c->active_ms;
+    bool is_quiet = c->quiet_ms >= CONNECTION_QUIET_MS && c->request_count == 0 && c->receive.in_flight;
+    if (is_quiet) return connection_close(c, NULL);
+    core_timer_set(c->net->core, &c->idle_timer, CONNECTION_QUIET_LOOK_MS);
+}
+
 // A connection is closed as idle only when nothing is in flight (trap 45), or when an answer has not moved for that
 // time. A half-received frame is nothing, but one that waits for the budget is not its client's fault. A client that
 // has ended its stream may be gone: what it left waiting (a Fetch, a JoinGroup) is given up much sooner.
 static void connection_idle(struct timer *timer) {
     struct connection *c = container_of(timer, struct connection, idle_timer);
     struct core *core = c->net->core;
+    if (c->stopping) return connection_quiet(c);
     bool is_sending = c->send.op.in_flight;
     if (is_sending && c->send.sent_bytes != c->sent_seen) {
         c->sent_seen = c->send.sent_bytes;
@@ -87,17 +105,43 @@ static void connection_tell(struct connection *c, const char *reason) {
     line(c->net->core, LINE_INFO, "net", subject, "closed", "listener=%s reason=\"%s\"", c->listener_name, reason);
 }
 
+static void connection_stop_requests(struct connection *c) {
+    LIST_FOREACH (link, &c->requests) {
+        struct request *request = container_of(link, struct request, link);
+        if (request->flow) flow_stop(request->flow);
+    }
+}
+
 void connection_close(struct connection *c, const char *reason) {
     connection_tell(c, reason);
     if (c->closing) return;
     c->closing = true;
     os_shutdown(c->net->core->os, c->socket);
-    LIST_FOREACH (link, &c->requests) {
-        struct request *request = container_of(link, struct request, link);
-        if (request->flow) flow_stop(request->flow);
-    }
+    connection_stop_requests(c);
     flow_stop(&c->reader);
     flow_stop(&c->writer);
+}
+
+static void net_check_closed(struct net *net) {
+    if (!net->closing || net->connection_count > 0) return;
+    core_timer_cancel(net->core, &net->stop);
+    if (net->close_flow) flow_wake(net->close_flow);
+}
+
+static void connection_stop(struct connection *c) {
+    if (c->closing) return;
+    c->stopping = true;
+    connection_stop_requests(c);
+    c->active_seen_ms = c->active_ms;
+    c->quiet_ms = core_now_ms(c->net->core) - c->active_ms;
+    connection_quiet(c);
+    flow_wake(&c->reader);
+}
+
+void connection_end_sending(struct connection *c) {
+    if (c->sending_over) return;
+    c->sending_over = true;
+    os_shutdown_send(c->net->core->os, c->socket);
 }
 
 void connection_free(struct connection *c) {
@@ -112,17 +156,26 @@ void connection_free(struct connection *c) {
     ASSERT(net->connection_count > 0);
     net->connection_count--;
     free(c);
-    if (net->closing && net->connection_count == 0 && net->close_flow) flow_wake(net->close_flow);
+    net_check_closed(net);
+}
+
+static void stop_is_over(struct timer *timer) {
+    struct net *net = container_of(timer, struct net, stop);
+    LIST_FOREACH_SAFE (link, &net->connections) {
+        struct connection *c = container_of(link, struct connection, link);
+        connection_close(c, c->request_count > 0 ? "the broker stops, and does not wait for its answers" : NULL);
+    }
 }
 
 void net_close_all(struct net *net, struct flow *flow) {
     net->closing = true;
     net->close_flow = flow;
     core_timer_cancel(net->core, &net->pressure);
+    core_timer_set(net->core, &net->stop, NET_STOP_MS);
     LIST_FOREACH_SAFE (link, &net->connections) {
-        connection_close(container_of(link, struct connection, link), NULL);
+        connection_stop(container_of(link, struct connection, link));
     }
-    if (net->connection_count == 0 && flow) flow_wake(flow);
+    net_check_closed(net);
 }
 
 struct request *request_create(struct connection *c, uint32_t frame_size) {
@@ -161,6 +214,10 @@ const char *request_listener(const struct request *request) {
 }
 bool request_is_orphan(const struct request *request) {
     return request->connection->closing;
+}
+
+bool request_may_wait(const struct request *request) {
+    return !request->connection->closing && !request->connection->stopping;
 }
 
 bool request_may_pass(const struct request *request) {

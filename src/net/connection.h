@@ -6,6 +6,8 @@
 
 enum { CONNECTION_BUFFER_MIN_BYTES = 4096, CONNECTION_BUFFER_MAX_BYTES = 65536 };
 enum { CONNECTION_LINGER_MS = 5000 }; // after the end of the stream, without an answer that moves
+// At a stop: for how long nothing moves on a connection that nothing more is expected of.
+enum { CONNECTION_QUIET_MS = 50, CONNECTION_QUIET_LOOK_MS = 10 };
 enum { CONNECTION_REQUESTS_MAX = 128, CONNECTION_SLICES_A_SEND = 64 };
 
 struct admission;
@@ -17,10 +19,13 @@ struct connection {
     struct os_address peer;
     const char *listener_name;
     bool closing;
-    bool told; // the reason has been logged
+    bool stopping;     // no more frames are taken; what is in progress is answered
+    bool sending_over; // the client has been sent the end of the stream
+    bool told;         // the reason has been logged
     struct timer idle_timer;
-    uint64_t active_ms; // of the last byte or answer
-    int64_t sent_seen;  // of the send in flight, when the idle timer last looked
+    uint64_t active_ms;                // of the last byte or answer
+    uint64_t active_seen_ms, quiet_ms; // at a stop
+    int64_t sent_seen;                 // of the send in flight, when the idle timer last looked
 
     // reader.c
     struct flow reader;
@@ -50,6 +55,8 @@ struct connection {
 void connection_open(struct net *net, struct admission *admission);
 // Ends it as soon as what is in flight has come back. reason NULL: the peer closed it, nothing is logged.
 void connection_close(struct connection *c, const char *reason);
+// The last part of connection_stop(): the answers are sent.
+void connection_end_sending(struct connection *c);
 // The client sends nothing more (reader.c). Bounds how long the rest may take.
 void connection_stream_ended(struct connection *c);
 // The writer's last act: it ends after the reader and after the last request.

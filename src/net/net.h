@@ -41,13 +41,17 @@ struct net {
     struct net_limits limits;
     struct budget budget;
     struct timer pressure; // pressure.c
+    struct timer stop;     // the end of patience, when the broker stops
     struct list connections;
     uint32_t connection_count;
     bool closing;
     struct flow *close_flow;
 };
 void net_init(struct net *net, struct core *core, const struct net_handler *handler, const struct net_limits *limits);
-// Closes every connection; requests in progress end first. Wakes the flow when none is left (look at connection_count).
+// Closes every connection: no more frames are taken, requests in progress are answered (those that wait for something,
+// early), for NET_STOP_MS at most; then without their answers. Wakes the flow when none is left (look at
+// connection_count).
+enum { NET_STOP_MS = 1000 };
 void net_close_all(struct net *net, struct flow *flow);
 
 // A request lives from its frame's arrival until its response has been sent or dropped.
@@ -65,7 +69,7 @@ struct request {
     int16_t api_version;
     int32_t correlation_id;
     struct str client_id; // points into the frame
-    // Stopped (flow_stop) when the connection closes; NULL if nothing waits on this core.
+    // Stopped (flow_stop) when the connection closes or the broker stops; NULL if nothing waits on this core.
     struct flow *flow;
     // The response.
     bool finished;
@@ -90,6 +94,7 @@ void request_drop_frame(struct request *request);
 const struct os_address *request_peer(const struct request *request);
 const char *request_listener(const struct request *request); // the name of the listener that it came in by
 bool request_is_orphan(const struct request *request);       // its connection is closing: the answer will be dropped
+bool request_may_wait(const struct request *request);        // neither closes its connection, nor does the broker stop
 
 // A listening socket: accepts on the core that opened it and deals connections out to the data cores.
 struct net_listener;

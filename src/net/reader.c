@@ -17,6 +17,7 @@
     STEP(reader, frame)   /* until the whole frame is there */                                                         \
     STEP(reader, order)   /* until the requests before it allow it */                                                  \
     STEP(reader, handle)  /* then the next frame */                                                                    \
+    STEP(reader, discard) /* the broker stops: until all is answered and the client has closed */                      \
     STEP(reader, release)
 FLOW_DEFINE(reader, READER_STEPS)
 
@@ -87,12 +88,14 @@ static void buffer_receive(struct connection *c) {
     receive_start(c, c->buffer + c->end, c->buffer_size - c->end);
 }
 
-// For every waiting step: true when the flow has to end, after what is in flight has come back.
+// For every waiting step: true when no more frames are taken.
 static bool reader_must_end(struct connection *c) {
     receive_take(c);
-    return c->closing;
+    return c->closing || c->stopping;
 }
+// Ends after what is in flight has come back.
 static flow_next reader_end(struct connection *c) {
+    if (!c->closing) return FLOW_GOTO(reader, discard);
     return c->receive.in_flight ? FLOW_WAIT : FLOW_DONE(&c->reader, KAFKA_ERROR_NONE);
 }
 // The stream has ended and there is no whole frame any more: the writer wakes the reader after each answer.
@@ -186,8 +189,8 @@ static flow_next reader_step_handle(struct flow *flow) {
     return FLOW_GOTO(reader, length);
 }
 
-static flow_next reader_step_release(struct flow *flow) {
-    struct connection *c = self(flow);
+// Gives back what was meant for the next frame.
+static void reader_drop_frame(struct connection *c) {
     if (c->incoming) request_end(c->incoming);
     c->incoming = NULL;
     if (c->claim.flow) {
@@ -198,6 +201,24 @@ static flow_next reader_step_release(struct flow *flow) {
         }
         c->claim.flow = NULL;
     }
+}
+
+static flow_next reader_step_discard(struct flow *flow) {
+    struct connection *c = self(flow);
+    receive_take(c);
+    if (c->closing) return reader_end(c);
+    if (c->request_count == 0) connection_end_sending(c);
+    if (c->receive_pending) return FLOW_WAIT; // it may go into the frame's memory
+    reader_drop_frame(c);
+    if (c->end_of_stream) return reader_linger(c);
+    c->begin = c->end = 0;
+    buffer_receive(c);
+    return FLOW_WAIT;
+}
+
+static flow_next reader_step_release(struct flow *flow) {
+    struct connection *c = self(flow);
+    reader_drop_frame(c);
     flow_wake(&c->writer); // it ends after the reader
     return FLOW_END;
 }

@@ -179,6 +179,8 @@ void os_recv_start(struct os *os, struct os_op *op, int socket, void *buffer, si
 // Ends the socket in both directions (a listener too): operations in flight on
 // it complete soon. os_close() only after they have.
 void os_shutdown(struct os *os, int socket);
+// Nothing more will be sent: the peer sees the end of the stream behind what has been. Receiving goes on.
+void os_shutdown_send(struct os *os, int socket);
 
 // What is sent: memory, or a range of a file that goes from the page cache to
 // the socket without passing through the process.

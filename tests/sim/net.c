@@ -25,6 +25,7 @@ struct endpoint {
     bool open;     // a process has it
     bool vanished; // its machine lost its memory
     bool shut;     // by os_shutdown
+    bool ended;    // by os_shutdown_send, too: its fin is on the way
     int error;     // what ended it, once and for all
     uint32_t window;
     struct pipe in;
@@ -260,7 +261,7 @@ void os_send_start(struct os *os, struct os_send *send, int socket, const struct
     send->sent_bytes = 0;
     endpoint->send = send;
     endpoint->send_os = os;
-    if (endpoint->error || endpoint->shut) {
+    if (endpoint->error || endpoint->ended) {
         send_finish(endpoint, endpoint->error ? endpoint->error : -EPIPE);
         return;
     }
@@ -444,6 +445,17 @@ static void listener_shutdown(struct listener *listener) {
     }
 }
 
+static void send_end(struct endpoint *endpoint) {
+    if (endpoint->ended) return;
+    endpoint->ended = true;
+    if (!endpoint->error) launch(endpoint, 0, true);
+    if (endpoint->send) send_finish(endpoint, -EPIPE);
+}
+
+void os_shutdown_send(struct os *os, int socket) {
+    send_end(endpoint_of(os->host, socket, "os_shutdown_send"));
+}
+
 void os_shutdown(struct os *os, int socket) {
     struct handle *handle = handle_get(os->host, socket);
     SIM_CHECK(handle && handle->kind != HANDLE_FILE, "os_shutdown(%d): not a socket", socket);
@@ -454,8 +466,7 @@ void os_shutdown(struct os *os, int socket) {
     struct endpoint *endpoint = handle->endpoint;
     if (endpoint->shut) return;
     endpoint->shut = true;
-    if (!endpoint->error) launch(endpoint, 0, true);
-    if (endpoint->send) send_finish(endpoint, -EPIPE);
+    send_end(endpoint);
     try_recv(endpoint);
 }
 
@@ -470,7 +481,7 @@ static void endpoint_close(struct endpoint *endpoint) {
     if (endpoint->error) return;
     if (unread) {
         send_reset(endpoint);
-    } else if (!endpoint->shut) {
+    } else if (!endpoint->ended) {
         launch(endpoint, 0, true);
     }
 }

@@ -150,3 +150,8 @@ void os_shutdown(struct os *os, int socket) {
     (void)os;
     (void)shutdown(socket, SHUT_RDWR); // it fails only if the socket has ended already
 }
+
+void os_shutdown_send(struct os *os, int socket) {
+    (void)os;
+    (void)shutdown(socket, SHUT_WR);
+}

@@ -70,6 +70,24 @@ Test(sockets, shutdown_ends_what_is_in_flight) {
     fixture_close(&f);
 }
 
+Test(sockets, ending_what_is_sent_leaves_receiving) {
+    struct fixture f = fixture_open(16);
+    struct pair p = pair_open(f.os);
+    char buffer[64];
+    struct os_op receive = OS_OP(op_note_done);
+    send_text(f.os, p.server, "last");
+    os_shutdown_send(f.os, p.server);
+    os_recv_start(f.os, &receive, p.client, buffer, sizeof buffer);
+    cr_assert_eq(op_await(f.os, &receive), 4);
+    os_recv_start(f.os, &receive, p.client, buffer, sizeof buffer);
+    cr_assert_eq(op_await(f.os, &receive), 0);
+    send_text(f.os, p.client, "hello");
+    os_recv_start(f.os, &receive, p.server, buffer, sizeof buffer);
+    cr_assert_eq(op_await(f.os, &receive), 5);
+    pair_close(f.host, &p);
+    fixture_close(&f);
+}
+
 Test(sockets, names_are_resolved_and_refusals_are_told) {
     struct fixture f = fixture_open(16);
     struct os_address bound, peer;
