@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a broker goes down in an orderly way, on the control core:
 //
-// started (a start in progress ends first) -> listeners -> connections, groups and maintenance of every core ->
-// directory watch -> controller -> checkpointer -> logs (every core closes its partitions) -> files (checkpoints, then
-// the clean-shutdown markers) -> store -> cores.
+// started (a start in progress ends first) -> listeners -> connections of every core (what is in progress is answered)
+// -> groups and maintenance of every core -> directory watch -> controller -> checkpointer -> logs (every core closes
+// its partitions) -> files (checkpoints, then the clean-shutdown markers) -> store -> cores.
 //
 // A directory in which something could not be closed well gets no marker: its logs are recovered at the next start.
 #include "broker/internal.h"
@@ -16,6 +16,7 @@
 #define STOP_STEPS(STEP)                                                                                               \
     STEP(broker_stop, started)                                                                                         \
     STEP(broker_stop, listeners)                                                                                       \
+    STEP(broker_stop, connections)                                                                                     \
     STEP(broker_stop, cores)                                                                                           \
     STEP(broker_stop, watch)                                                                                           \
     STEP(broker_stop, controller)                                                                                      \
@@ -98,15 +99,42 @@ static void listeners_close_begin(struct core *core, struct message *message) {
     flow_start(&b->cores[core->id].flow, &listeners_close_flow, core);
 }
 
-// ---- one data core's connections, groups and maintenance
+// ---- one data core's connections, then its groups and maintenance
 // ---------------------------------------------------------------------------------------
+
+static void core_answers(struct core *core, struct message *message) {
+    (void)core;
+    answered(container_of(message, struct broker_core, message)->broker);
+}
+
+#define CONNECTIONS_CLOSE_STEPS(STEP)                                                                                  \
+    STEP(connections_close, begin) STEP(connections_close, wait) STEP(connections_close, release)
+FLOW_DEFINE(connections_close, CONNECTIONS_CLOSE_STEPS)
+
+static flow_next connections_close_step_begin(struct flow *flow) {
+    net_close_all(&core_self(flow)->net, flow);
+    return FLOW_NEXT;
+}
+
+static flow_next connections_close_step_wait(struct flow *flow) {
+    return core_self(flow)->net.connection_count == 0 ? FLOW_NEXT : FLOW_WAIT;
+}
+
+static flow_next connections_close_step_release(struct flow *flow) {
+    struct broker_core *c = core_self(flow);
+    core_send(flow->core, c->broker->control->id, &c->message, core_answers);
+    return FLOW_END;
+}
+
+static void connections_close_begin(struct core *core, struct message *message) {
+    flow_start(&container_of(message, struct broker_core, message)->flow, &connections_close_flow, core);
+}
 
 #define CORE_QUIET_STEPS(STEP) STEP(core_quiet, begin) STEP(core_quiet, wait) STEP(core_quiet, release)
 FLOW_DEFINE(core_quiet, CORE_QUIET_STEPS)
 
 static flow_next core_quiet_step_begin(struct flow *flow) {
     struct broker_core *c = core_self(flow);
-    net_close_all(&c->net, flow);
     groups_stop(&c->groups, flow, &c->groups_stopped);
     c->maintenance_stopped = !c->broker->maintenance_runs;
     if (c->broker->maintenance_runs) maintenance_stop(&c->maintenance, flow, &c->maintenance_stopped);
@@ -115,17 +143,12 @@ static flow_next core_quiet_step_begin(struct flow *flow) {
 
 static flow_next core_quiet_step_wait(struct flow *flow) {
     struct broker_core *c = core_self(flow);
-    return c->net.connection_count == 0 && c->groups_stopped && c->maintenance_stopped ? FLOW_NEXT : FLOW_WAIT;
-}
-
-static void core_is_quiet(struct core *core, struct message *message) {
-    (void)core;
-    answered(container_of(message, struct broker_core, message)->broker);
+    return c->groups_stopped && c->maintenance_stopped ? FLOW_NEXT : FLOW_WAIT;
 }
 
 static flow_next core_quiet_step_release(struct flow *flow) {
     struct broker_core *c = core_self(flow);
-    core_send(flow->core, c->broker->control->id, &c->message, core_is_quiet);
+    core_send(flow->core, c->broker->control->id, &c->message, core_answers);
     return FLOW_END;
 }
 
@@ -144,12 +167,24 @@ static flow_next broker_stop_step_started(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+static void cores_send(struct broker *b, void (*begin)(struct core *core, struct message *message)) {
+    b->pending = b->data_cores;
+    for (int i = 0; i < b->data_cores; i++)
+        core_send(b->control, i, &b->cores[i].message, begin);
+}
+
 static flow_next broker_stop_step_listeners(struct flow *flow) {
     struct broker *b = self(flow);
     if (b->pending > 0) return FLOW_WAIT;
-    b->pending = b->data_cores;
-    for (int i = 0; i < b->data_cores; i++)
-        core_send(b->control, i, &b->cores[i].message, core_quiet_begin);
+    cores_send(b, connections_close_begin);
+    return FLOW_NEXT;
+}
+
+// What is in progress may need the groups of any core.
+static flow_next broker_stop_step_connections(struct flow *flow) {
+    struct broker *b = self(flow);
+    if (b->pending > 0) return FLOW_WAIT;
+    cores_send(b, core_quiet_begin);
     return FLOW_NEXT;
 }
 
