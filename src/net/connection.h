@@ -7,7 +7,7 @@
 enum { CONNECTION_BUFFER_MIN_BYTES = 4096, CONNECTION_BUFFER_MAX_BYTES = 65536 };
 enum { CONNECTION_LINGER_MS = 5000 }; // after the end of the stream, without an answer that moves
 // At a stop: for how long nothing moves on a connection that nothing more is expected of.
-enum { CONNECTION_QUIET_MS = 50, CONNECTION_QUIET_LOOK_MS = 10 };
+enum { CONNECTION_QUIET_MS = 30, CONNECTION_QUIET_LOOK_MS = 10 };
 enum { CONNECTION_REQUESTS_MAX = 128, CONNECTION_SLICES_A_SEND = 64 };
 
 struct admission;
