@@ -3,6 +3,7 @@
 #include "os/linux/host.h"
 #include "os/linux/engine.h"
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
@@ -22,7 +23,17 @@ static int host_take_signals(void) {
     return signalfd(-1, &taken, SFD_CLOEXEC); // blocking: the ring waits by poll
 }
 
+// Blocks of this size and more are given back to the kernel when they are freed. Left to itself, glibc raises its
+// threshold with every large block that it sees freed (to 32 MiB), and what one odd request needed is kept for good:
+// 100 MiB in the tests of bad input. What data needs often does not come from malloc each time (core/buffers.h).
+enum { MALLOC_KEEPS_BYTES = 1 << 20 };
+static void host_limit_malloc(void) {
+    int is_set = mallopt(M_MMAP_THRESHOLD, MALLOC_KEEPS_BYTES) && mallopt(M_TRIM_THRESHOLD, MALLOC_KEEPS_BYTES);
+    ASSERT(is_set);
+}
+
 struct os_host *os_host_create(void) {
+    host_limit_malloc();
     struct os_host *host = calloc(1, sizeof *host);
     ASSERT(host != NULL);
     pthread_mutex_init(&host->lock, NULL);
