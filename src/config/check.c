@@ -164,14 +164,11 @@ static void check_log(const struct config *c, struct config_report *report) {
 static bool is_overrides(struct str text) {
     struct str rest = config_list_begin(text), entry;
     while (config_list_next(&rest, &entry)) {
-        const char *colon = entry.size > 0 ? memrchr(entry.data, ':', entry.size) : NULL;
-        if (!colon || colon == entry.data) return false;
-        int64_t count;
-        size_t host_size = (size_t)(colon - entry.data);
-        if (!parse_i64(config_trim((struct str){colon + 1, entry.size - host_size - 1}), 0, INT32_MAX, &count))
-            return false;
-        for (size_t i = 0; i < host_size; i++) {
-            char h = entry.data[i];
+        struct str host;
+        uint32_t count;
+        if (!config_host_count(entry, &host, &count)) return false;
+        for (size_t i = 0; i < host.size; i++) {
+            char h = host.data[i];
             bool is_letter = (h | 0x20) >= 'a' && (h | 0x20) <= 'z';
             if (!is_letter && !(h >= '0' && h <= '9') && !memchr("-.:_%", h, 5)) return false;
         }

@@ -34,6 +34,17 @@ bool config_list_next(struct str *rest, struct str *entry) {
     return true;
 }
 
+bool config_host_count(struct str entry, struct str *host, uint32_t *count) {
+    const char *colon = entry.size > 0 ? memrchr(entry.data, ':', entry.size) : NULL;
+    if (!colon || colon == entry.data) return false;
+    *host = (struct str){entry.data, (size_t)(colon - entry.data)};
+    int64_t number;
+    struct str digits = config_trim((struct str){colon + 1, entry.size - host->size - 1});
+    if (!parse_i64(digits, 0, INT32_MAX, &number)) return false;
+    *count = (uint32_t)number;
+    return true;
+}
+
 static bool parse_bool(struct str s, int64_t *value) {
     if (s.size == 4 && strncasecmp(s.data, "true", 4) == 0) {
         *value = 1;

@@ -28,3 +28,5 @@ static inline struct str config_list_begin(struct str text) {
     return text.size > 0 ? text : (struct str){0};
 }
 bool config_list_next(struct str *rest, struct str *entry);
+// An entry "host:count"; the host may hold colons, but not be empty. False: it is none.
+bool config_host_count(struct str entry, struct str *host, uint32_t *count);

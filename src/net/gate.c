@@ -44,24 +44,6 @@ static struct str address_plain(const char *text) {
     return is_mapped ? (struct str){address.data + size, address.size - size} : address;
 }
 
-// "host:count" at the end of the text; the host may hold colons. Entries have been checked when they were read.
-static bool override_split(struct str entry, struct str *host, uint32_t *count) {
-    size_t colon = entry.size;
-    while (colon > 0 && entry.data[colon - 1] != ':')
-        colon--;
-    if (colon == 0) return false;
-    *host = (struct str){entry.data, colon - 1};
-    struct str digits = config_trim((struct str){entry.data + colon, entry.size - colon});
-    uint64_t n = 0;
-    for (size_t i = 0; i < digits.size; i++) {
-        if (digits.data[i] < '0' || digits.data[i] > '9') return false;
-        n = n * 10 + (uint64_t)(digits.data[i] - '0');
-        if (n > UINT32_MAX) return false;
-    }
-    *count = (uint32_t)n;
-    return true;
-}
-
 // Numeric addresses, and the one name that needs nobody to resolve it.
 static bool host_is(struct str host, struct str address) {
     if (str_is(host, "localhost")) return str_is(address, "127.0.0.1") || str_is(address, "::1");
@@ -72,7 +54,7 @@ static uint32_t address_limit(struct net_gate_limits limits, struct str address)
     struct str rest = config_list_begin(limits.per_ip_overrides), entry, host;
     uint32_t count;
     while (config_list_next(&rest, &entry)) {
-        if (override_split(entry, &host, &count) && host_is(host, address)) return count;
+        if (config_host_count(entry, &host, &count) && host_is(host, address)) return count;
     }
     return limits.connections_per_ip_max;
 }
