@@ -180,12 +180,17 @@ static bool is_known(int8_t type) {
            type == RESOURCE_CLIENT_METRICS;
 }
 
+// Room for an answer to each resource. False: no memory, the connection is being closed.
+static bool response_begin(struct describe *d, struct describe_configs_response *response) {
+    message_default(d->call->api->response, response);
+    response->results = call_alloc_array(d->call, d->request->resources_count, sizeof *response->results);
+    return response->results != NULL;
+}
+
 static void answer(struct describe *d) {
     const struct describe_configs_request *request = d->request;
     struct describe_configs_response response;
-    message_default(d->call->api->response, &response);
-    response.results = call_alloc_array(d->call, request->resources_count, sizeof *response.results);
-    if (!response.results) return;
+    if (!response_begin(d, &response)) return;
     for (int32_t i = 0; i < request->resources_count; i++) {
         if (!answer_resource(d, &request->resources[i], &response.results[response.results_count++])) return;
     }
@@ -195,9 +200,7 @@ static void answer(struct describe *d) {
 static void refuse_all(struct describe *d) {
     const struct describe_configs_request *request = d->request;
     struct describe_configs_response response;
-    message_default(d->call->api->response, &response);
-    response.results = call_alloc_array(d->call, request->resources_count, sizeof *response.results);
-    if (!response.results) return;
+    if (!response_begin(d, &response)) return;
     for (int32_t i = 0; i < request->resources_count; i++) {
         const struct describe_configs_request_resource *asked = &request->resources[i];
         response.results[response.results_count++] = (struct describe_configs_response_result){
