@@ -7,7 +7,7 @@
 //                                                                  through
 //                                                                     the ring into a scratch buffer, then move on
 //
-// sendfile would put the core to sleep on a cold range, so the first and the last page of each piece are asked for with
+// sendfile would put the core to sleep on a cold range, so the first and the last page of each MiB are asked for with
 // RWF_NOWAIT (0.6 us each). A header and the file range behind it leave as one: MSG_MORE; TCP_CORK where a range is
 // followed by more.
 //
@@ -26,9 +26,11 @@
 #include <sys/uio.h>
 
 enum {
-    SEND_A_TURN_MAX = 256 * 1024,          // of one socket
+    SEND_A_TURN_MAX = 1024 * 1024,         // of one socket
     SEND_ALL_A_TURN_MAX = 4 * 1024 * 1024, // of all sockets; the others wait in line
     SEND_VECTORS_MAX = 64,
+    SEND_PROBED_MAX = 1024 * 1024, // of a file, with one look at its two ends
+    SEND_COLD_MAX = 256 * 1024,    // read through the scratch buffer at a time
     SEND_READ_AHEAD = 1024 * 1024,
     PAGE_BYTES = 4096,
 };
@@ -88,10 +90,10 @@ static void send_warmed(struct os *os, struct os_op *op, int32_t result) {
 
 static void send_wait_warm(struct os *os, struct os_send *send, uint64_t position, size_t size) {
     if (!os->cold_scratch) {
-        os->cold_scratch = aligned_alloc(PAGE_BYTES, SEND_A_TURN_MAX);
+        os->cold_scratch = aligned_alloc(PAGE_BYTES, SEND_COLD_MAX);
         ASSERT(os->cold_scratch != NULL);
     }
-    ASSERT(size <= SEND_A_TURN_MAX);
+    if (size > SEND_COLD_MAX) size = SEND_COLD_MAX;
     const struct os_slice *slice = &send->slices[send->index];
     send_wait(os, send,
               (struct request){
@@ -136,6 +138,16 @@ static void send_advance(struct os_send *send, size_t sent) {
     }
 }
 
+// A socket that took less than it was offered is full. It is offered more when the kernel says that a good part of it
+// is free again: whoever tries at once sends a few packets a call and wakes the reader for each.
+static enum send_outcome send_took(struct os *os, struct os_send *send, size_t taken, size_t offered, size_t *budget) {
+    send_advance(send, taken);
+    *budget -= taken;
+    if (taken == offered) return SEND_GOES_ON;
+    send_wait_writable(os, send);
+    return SEND_WAITS;
+}
+
 // As many slices of memory as follow each other, in one call.
 static enum send_outcome send_memory(struct os *os, struct os_send *send, size_t *budget) {
     struct iovec vectors[SEND_VECTORS_MAX];
@@ -159,9 +171,7 @@ static enum send_outcome send_memory(struct os *os, struct os_send *send, size_t
     int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more || i < send->count ? MSG_MORE : 0);
     ssize_t n = sendmsg(send->socket, &message, flags);
     if (n < 0) return errno == EINTR ? SEND_GOES_ON : send_failed(os, send, errno);
-    send_advance(send, (size_t)n);
-    *budget -= (size_t)n;
-    return SEND_GOES_ON;
+    return send_took(os, send, (size_t)n, total, budget);
 }
 
 // What cannot be said counts as cached, and so does what lies behind the file's end: sendfile finds it out.
@@ -180,17 +190,18 @@ static enum send_outcome send_file(struct os *os, struct os_send *send, size_t *
     const struct os_slice *slice = &send->slices[send->index];
     uint64_t position = slice->position + send->done_bytes;
     size_t left = slice->size - send->done_bytes;
-    size_t size = left < *budget ? left : *budget;
     struct request *request = request_of(&send->op);
-    if (request->extra > position) {
-        size_t warm = (size_t)(request->extra - position);
-        if (size > warm) size = warm;
-    } else if (range_is_cached(slice->file, position, size)) {
-        request->extra = position + size;
-    } else {
-        send_wait_warm(os, send, position, size);
-        return SEND_WAITS;
+    if (request->extra <= position) {
+        size_t probed = left < SEND_PROBED_MAX ? left : SEND_PROBED_MAX;
+        if (!range_is_cached(slice->file, position, probed)) {
+            send_wait_warm(os, send, position, probed);
+            return SEND_WAITS;
+        }
+        request->extra = position + probed;
     }
+    size_t size = (size_t)(request->extra - position);
+    if (size > left) size = left;
+    if (size > *budget) size = *budget;
     if (send->index + 1 < send->count) send_cork(send, 1);
     off_t offset = (off_t)position;
     ssize_t n = sendfile(send->socket, slice->file, &offset, size);
@@ -199,9 +210,7 @@ static enum send_outcome send_file(struct os *os, struct os_send *send, size_t *
         send_end(os, send, -EIO);
         return SEND_ENDED;
     }
-    send_advance(send, (size_t)n);
-    *budget -= (size_t)n;
-    return SEND_GOES_ON;
+    return send_took(os, send, (size_t)n, size, budget);
 }
 
 // Returns the bytes sent.
