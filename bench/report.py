@@ -8,6 +8,7 @@ import statistics
 # (measurement, number, what the table calls it, unit, digits, the aim as (factor, of whom) or a limit)
 LINES = [
     ("bulk", "cpu_s_per_gb", "bulk produce, broker CPU", "s/GB", 2, ("Kafka 3.9.1", 0.5)),
+    ("bulk", "machine_s_per_gb", "bulk produce, CPU of the machine without the client, until all is on disk", "s/GB", 2, None),
     ("bulk", "mb_per_s", "bulk produce, throughput", "MB/s", 0, None),
     ("bulk_flush", "cpu_s_per_gb", "bulk produce with flush before ack, broker CPU", "s/GB", 2, ("Kafka 3.9.1", 0.5)),
     ("bulk_flush", "mb_per_s", "bulk produce with flush before ack, throughput", "MB/s", 0, None),

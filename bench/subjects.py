@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 
 import broker  # noqa: E402
+import peers  # noqa: E402
 import wire  # noqa: E402
 
 # The defaults of Kafka's bin/kafka-server-start.sh and kafka-run-class.sh.
@@ -57,8 +58,6 @@ class Kafka(broker.Kafka):
         super().__init__(COMMON, directory=directory)
 
     def command(self):
-        import peers
-
         jars = peers.kafka_jars("3.9.1")
         return ["java", *KAFKA_JVM, f"-Dlog4j.configuration=file:{self.log4j()}", "-cp", f"{jars}/*", "kafka.Kafka", self.config_path]
 
