@@ -298,9 +298,12 @@ static flow_next start_step_meta_written(struct flow *flow) {
 static void maintenance_begin(struct core *core, struct message *message) {
     struct broker_core *c = container_of(message, struct broker_core, maintenance_message);
     replicas_follow_image(&c->replicas);
-    maintenance_start(&c->maintenance, &c->replicas,
-                      (uint64_t)config_i64(c->broker->config, CONFIG_LOG_RETENTION_CHECK_INTERVAL_MS),
-                      (uint64_t)config_i64(c->broker->config, CONFIG_LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS));
+    const struct config *config = c->broker->config;
+    const struct maintenance_intervals intervals = {
+        .retention_ms = (uint64_t)config_i64(config, CONFIG_LOG_RETENTION_CHECK_INTERVAL_MS),
+        .producers_ms = (uint64_t)config_i64(config, CONFIG_PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
+        .checkpoint_ms = (uint64_t)config_i64(config, CONFIG_LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS)};
+    maintenance_start(&c->maintenance, &c->replicas, &intervals);
     ASSERT(c->replicas.core == core);
 }
 

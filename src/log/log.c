@@ -188,6 +188,9 @@ void log_set_config(struct log *log, const struct topic_config *config) {
     log->config = *config;
     log_choose_roll_jitter(log);
 }
+void log_set_producer_expiration(struct log *log, int64_t expiration_ms) {
+    log->producer_expiration_ms = expiration_ms;
+}
 void log_set_high_watermark(struct log *log, int64_t offset) {
     offset = min_i64(offset, log->end_offset);
     if (offset <= log->high_watermark) return;

@@ -109,6 +109,7 @@ int64_t log_recovery_point(
 struct log_dir *log_directory(const struct log *log);
 const struct topic_config *log_config(const struct log *log);
 void log_set_config(struct log *log, const struct topic_config *config);
+void log_set_producer_expiration(struct log *log, int64_t expiration_ms);
 // Only grows (up to the log end). The log needs it for retention, for reads by consumers and for the last stable
 // offset.
 void log_set_high_watermark(struct log *log, int64_t offset);
@@ -233,10 +234,11 @@ void log_each_producer(const struct log *log, void (*row)(void *context, const s
 // ---- maintenance: each wakes the flow when done
 // --------------------------------------------------------------------------------------------
 enum log_work_kind {
-    LOG_TRUNCATE,        // cuts everything from `offset` on (below the high watermark only for a follower)
-    LOG_RESTART,         // drops everything; the log starts anew, empty, at `offset`
-    LOG_DELETE_RECORDS,  // moves the log start to `offset` (at most the high watermark); segments below it go
-    LOG_APPLY_RETENTION, // by time, by size and by log start, as configured; rolls by time
+    LOG_TRUNCATE,         // cuts everything from `offset` on (below the high watermark only for a follower)
+    LOG_RESTART,          // drops everything; the log starts anew, empty, at `offset`
+    LOG_DELETE_RECORDS,   // moves the log start to `offset` (at most the high watermark); segments below it go
+    LOG_APPLY_RETENTION,  // by time, by size and by log start, as configured; rolls by time
+    LOG_EXPIRE_PRODUCERS, // forgets producers that were idle for log_set_producer_expiration
     LOG_CHECKPOINT // makes indexes, data and a producer snapshot durable up to the present end: log_recovery_point
                    // moves
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LOG_APPLY_RETENTION and LOG_DELETE_RECORDS: the oldest segments go, as retention.c decides. The log forgets them at
-// once; their files get the suffix .deleted (in order, so that a crash leaves no hole), and are deleted after
-// file_delete_delay_ms. A read that holds one of them keeps its file.
+// LOG_EXPIRE_PRODUCERS ends with the decision. LOG_APPLY_RETENTION and LOG_DELETE_RECORDS: the oldest segments go, as
+// retention.c decides. The log forgets them at once; their files get the suffix .deleted (in order, so that a crash
+// leaves no hole), and are deleted after file_delete_delay_ms. A read that holds one of them keeps its file.
 //
 // Failure: what cannot be renamed fails the directory; what cannot be deleted is left to the next start.
 #include "log/deletion.h"
@@ -83,8 +83,9 @@ static flow_next retain_step_decide(struct flow *flow) {
     if (work->kind == LOG_DELETE_RECORDS) {
         if (work->offset > log->high_watermark) return FLOW_DONE(flow, KAFKA_ERROR_OFFSET_OUT_OF_RANGE);
         raise_start(log, work->offset);
-    } else {
+    } else if (work->kind == LOG_EXPIRE_PRODUCERS) {
         producers_expire(&log->producers, core_wall_ms(log->core), log->producer_expiration_ms);
+        return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     }
     t->plan = decide(log, work->kind == LOG_APPLY_RETENTION);
     if (t->plan.delete_count == 0) return FLOW_DONE(flow, KAFKA_ERROR_NONE);

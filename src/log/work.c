@@ -19,7 +19,8 @@ void log_work_start(struct log *log, struct log_work *work) {
     case LOG_TRUNCATE:
     case LOG_RESTART: log_truncate_start(log, work); return;
     case LOG_DELETE_RECORDS:
-    case LOG_APPLY_RETENTION: log_retain_start(log, work); return;
+    case LOG_APPLY_RETENTION:
+    case LOG_EXPIRE_PRODUCERS: log_retain_start(log, work); return;
     case LOG_CHECKPOINT: log_save_start(log, work); return;
     }
     UNREACHABLE();

@@ -79,6 +79,7 @@ static flow_next become_step_attach(struct flow *flow) {
     }
     p->log = b->load.log;
     log_attach(p->log, flow->core, &p->listener);
+    log_set_producer_expiration(p->log, replicas_of(flow->core)->producer_expiration_ms); // may have changed since
     p->state = PARTITION_ONLINE;
     if (b->load.reason[0]) {
         line(flow->core, LINE_WARN, "log", subject, "recovered", "recovered_bytes=%lld cut_bytes=%lld reason=\"%s\"",

@@ -11,6 +11,10 @@
     STEP(maintenance, sleep) STEP(maintenance, choose) STEP(maintenance, work) STEP(maintenance, release)
 FLOW_DEFINE(maintenance, MAINTENANCE_STEPS)
 
+static const char *const FAILED[] = {[LOG_APPLY_RETENTION] = "retention_failed",
+                                     [LOG_EXPIRE_PRODUCERS] = "producer_expiry_failed",
+                                     [LOG_CHECKPOINT] = "checkpoint_failed"};
+
 static struct maintenance *self(struct flow *flow) {
     return container_of(flow, struct maintenance, flow);
 }
@@ -18,17 +22,17 @@ static struct maintenance *self(struct flow *flow) {
 static void sleep_set(struct maintenance *m) {
     uint64_t now_ms = core_now_ms(m->replicas->core);
     uint64_t due_ms = m->retention_due_ms < m->checkpoint_due_ms ? m->retention_due_ms : m->checkpoint_due_ms;
+    if (m->producers_due_ms < due_ms) due_ms = m->producers_due_ms;
     flow_timer_set(&m->timer, &m->flow, due_ms > now_ms ? due_ms - now_ms : 0);
 }
 
-void maintenance_start(struct maintenance *m, struct replicas *replicas, uint64_t retention_interval_ms,
-                       uint64_t checkpoint_interval_ms) {
-    *m = (struct maintenance){.replicas = replicas,
-                              .retention_interval_ms = retention_interval_ms,
-                              .checkpoint_interval_ms = checkpoint_interval_ms};
+void maintenance_start(struct maintenance *m, struct replicas *replicas,
+                       const struct maintenance_intervals *intervals) {
+    *m = (struct maintenance){.replicas = replicas, .intervals = *intervals};
     uint64_t now_ms = core_now_ms(replicas->core);
-    m->retention_due_ms = now_ms + retention_interval_ms;
-    m->checkpoint_due_ms = now_ms + checkpoint_interval_ms;
+    m->retention_due_ms = now_ms + intervals->retention_ms;
+    m->producers_due_ms = now_ms + intervals->producers_ms;
+    m->checkpoint_due_ms = now_ms + intervals->checkpoint_ms;
     flow_start(&m->flow, &maintenance_flow, replicas->core);
     sleep_set(m);
 }
@@ -46,10 +50,13 @@ static flow_next maintenance_step_sleep(struct flow *flow) {
     uint64_t now_ms = core_now_ms(flow->core);
     if (now_ms >= m->retention_due_ms) {
         m->kind = LOG_APPLY_RETENTION;
-        m->retention_due_ms = now_ms + m->retention_interval_ms;
+        m->retention_due_ms = now_ms + m->intervals.retention_ms;
+    } else if (now_ms >= m->producers_due_ms) {
+        m->kind = LOG_EXPIRE_PRODUCERS;
+        m->producers_due_ms = now_ms + m->intervals.producers_ms;
     } else if (now_ms >= m->checkpoint_due_ms) {
         m->kind = LOG_CHECKPOINT;
-        m->checkpoint_due_ms = now_ms + m->checkpoint_interval_ms;
+        m->checkpoint_due_ms = now_ms + m->intervals.checkpoint_ms;
     } else {
         sleep_set(m);
         return FLOW_WAIT;
@@ -59,7 +66,7 @@ static flow_next maintenance_step_sleep(struct flow *flow) {
 
 static bool has_work(const struct maintenance *m, const struct partition *p) {
     if (p->state != PARTITION_ONLINE || log_dir_is_failed(log_directory(p->log))) return false;
-    return m->kind == LOG_APPLY_RETENTION || log_recovery_point(p->log) < log_end_offset(p->log);
+    return m->kind != LOG_CHECKPOINT || log_recovery_point(p->log) < log_end_offset(p->log);
 }
 
 static flow_next maintenance_step_choose(struct flow *flow) {
@@ -88,9 +95,7 @@ static flow_next maintenance_step_work(struct flow *flow) {
     if (m->work.error != KAFKA_ERROR_NONE) {
         char subject[300];
         snprintf(subject, sizeof subject, "%s-%d", m->partition->topic, m->partition->index);
-        line(flow->core, LINE_WARN, "log", subject,
-             m->kind == LOG_CHECKPOINT ? "checkpoint_failed" : "retention_failed", "error=%s",
-             kafka_error_name(m->work.error));
+        line(flow->core, LINE_WARN, "log", subject, FAILED[m->kind], "error=%s", kafka_error_name(m->work.error));
     }
     if (log_start_offset(m->partition->log) > m->log_start)
         partition_wake_waiters(m->partition); // readers of what is gone

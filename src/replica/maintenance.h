@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a data core does for its logs from time to time: retention, and moving the recovery points (so that recovery
-// stays short). One log at a time, so that it never competes with itself.
+// What a data core does for its logs from time to time: retention, forgetting idle producers, and moving the recovery
+// points (so that recovery stays short). One log at a time, so that it never competes with itself.
 #pragma once
 
 #include "replica/partition.h"
 
+struct maintenance_intervals {
+    uint64_t retention_ms, producers_ms, checkpoint_ms;
+};
 struct maintenance {
     struct flow flow;
     struct replicas *replicas;
-    uint64_t retention_interval_ms, checkpoint_interval_ms;
+    struct maintenance_intervals intervals;
     // private
-    uint64_t retention_due_ms, checkpoint_due_ms;
+    uint64_t retention_due_ms, producers_due_ms, checkpoint_due_ms;
     enum log_work_kind kind; // of the present pass
     struct flow_timer timer;
     struct partition *partition; // the one being worked on, held
@@ -19,6 +22,5 @@ struct maintenance {
     struct flow *stop_flow;
     bool *stop_done;
 };
-void maintenance_start(struct maintenance *m, struct replicas *replicas, uint64_t retention_interval_ms,
-                       uint64_t checkpoint_interval_ms);
+void maintenance_start(struct maintenance *m, struct replicas *replicas, const struct maintenance_intervals *intervals);
 void maintenance_stop(struct maintenance *m, struct flow *flow, bool *done);

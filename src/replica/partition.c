@@ -12,14 +12,16 @@ struct partition_key {
 };
 
 // A new image: topics are shared by images as long as they do not change, so another pointer means another
-// configuration (or leader).
+// configuration (or leader). A broker's own setting is in force for all of its logs at once.
 static void image_changed(struct image_listener *listener, struct core *core, const struct image *before,
                           const struct image *now) {
     (void)before;
     (void)core;
     struct replicas *replicas = container_of(listener, struct replicas, image_listener);
+    if (now->config) replicas->producer_expiration_ms = config_i64(now->config, CONFIG_PRODUCER_ID_EXPIRATION_MS);
     LIST_FOREACH (link, &replicas->all) {
         struct partition *p = container_of(link, struct partition, all_link);
+        if (p->log) log_set_producer_expiration(p->log, replicas->producer_expiration_ms);
         const struct image_topic *topic = p->log ? image_topic_by_id(now, p->topic_id) : NULL;
         if (!topic || topic == p->seen_topic) continue;
         p->seen_topic = topic;

@@ -137,6 +137,23 @@ Test(work, retention_by_size_and_by_time) {
     live_close(&live);
 }
 
+Test(work, idle_producers_are_forgotten_after_the_time_in_force) {
+    struct live live;
+    struct topic_config config = live_config(0);
+    live_open(&live, &config);
+    const struct batch_spec batch = {.count = 5, .value_bytes = 100, .time_ms = 10000, .producer_id = 7}; // of 1970
+    live_fill(&live, 1, &batch);
+    log_set_producer_expiration(live.log, INT64_MAX);
+    cr_assert_eq(live_work(&live, LOG_EXPIRE_PRODUCERS, 0), 0);
+    cr_assert_eq(producers_count(&live.log->producers), 1);
+    log_set_producer_expiration(live.log, 1000);
+    cr_assert_eq(live_work(&live, LOG_APPLY_RETENTION, 0), 0); // that is another's work
+    cr_assert_eq(producers_count(&live.log->producers), 1);
+    cr_assert_eq(live_work(&live, LOG_EXPIRE_PRODUCERS, 0), 0);
+    cr_assert_eq(producers_count(&live.log->producers), 0);
+    live_close(&live);
+}
+
 Test(work, a_checkpoint_moves_the_recovery_point) {
     struct live live;
     struct topic_config config = live_config(0);
