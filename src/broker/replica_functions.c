@@ -51,7 +51,7 @@ void broker_found_ends(void *broker, struct ends_list *ends) {
 
 static int replica_find(void *context, struct str topic, int32_t partition) {
     const struct broker_found *found = found_by_name(context, topic, partition);
-    return found ? found->dir : -1;
+    return found && !found->is_taken ? found->dir : -1;
 }
 
 static void become_done(struct replica_become *become) {

@@ -326,9 +326,28 @@ static flow_next start_step_accept(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+// Their topics were never told to this metadata store: it is another one (log.dirs in another order, a lost file), or
+// another broker's partitions.
+static void warn_of_unknown(const struct broker *b) {
+    const struct broker_found *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < b->found_count; i++) {
+        if (b->found[i].is_taken) continue;
+        if (!first) first = &b->found[i];
+        count++;
+    }
+    if (!first) return;
+    line(b->control, LINE_WARN, "broker", "", "partitions_without_topic",
+         "count=%zu first=%s/%s-%d reason=\"%s does not know them; they are kept, not served: is the right directory "
+         "the "
+         "first of log.dirs?\"",
+         count, b->dir_paths[first->dir], first->at.topic, first->at.partition, b->store_open.path);
+}
+
 static flow_next start_step_accepting(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->listen_done) return FLOW_WAIT;
+    warn_of_unknown(b);
     line(b->control, LINE_INFO, "broker", "", "started",
          "id=%d cluster=%s cores=%d partitions_found=%zu listener=%s:%u", b->broker_id, b->cluster_id, b->data_cores,
          b->found_count, b->bound[0].text, b->bound[0].port);

@@ -163,7 +163,8 @@ void controller_replica_answer(struct controller_replica *replica, int16_t error
 struct controller_replica_functions {
     void (*become)(void *context, struct controller_replica *replica);
     void (*stop)(void *context, struct controller_replica *replica);
-    // The directory (index in log.dirs) in which a replica of this partition was found at start, or -1.
+    // The directory (index in log.dirs) in which a replica of this partition was found at start, or -1 if none was or
+    // it has become one since.
     int (*find)(void *context, struct str topic, int32_t partition);
 };
 

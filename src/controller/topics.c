@@ -37,7 +37,9 @@ static int32_t alive_replicas(struct controller *c, const struct image_partition
 void topic_elect_new(struct controller *c, struct image_topic *topic, int32_t first) {
     for (int32_t index = first; index < topic->partition_count; index++) {
         struct image_partition *partition = image_partition_edit(topic, index);
-        replica_place(c, partition, -1);
+        // Where a directory of that name was left over, its creation is refused: a second one elsewhere would keep the
+        // broker from the next start.
+        replica_place(c, partition, c->options.replicas->find(c->options.context, topic->name, index));
         int32_t alive[INT16_MAX + 1], isr[INT16_MAX + 1];
         ASSERT(partition->replica_count <= INT16_MAX);
         const struct elect_partition decide = {.replicas = partition->replicas,

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Partition directories that no topic of the metadata has (log.dirs in another order: another tailrace.metadata): the start says so; a
+topic made under such a name does not get a second directory, with which the broker would not start again; and with the old
+order everything is there as before.
+"""
+
+import broker
+import wire
+
+
+def start(server, *names):
+    server.properties["log.dirs"] = ",".join(str(server.directory / name) for name in names)
+    server.start()
+    return wire.Connection(server.address)
+
+
+def main():
+    with broker.Tailrace() as server:
+        with start(server, "one", "two") as connection:
+            connection.create_topics({"kept": 2})
+            assert connection.offsets([("kept", 0), ("kept", 1)]) == {("kept", 0): 0, ("kept", 1): 0}
+        assert server.stop() == 0
+        assert " WARN " not in server.log_path.read_text()
+        places = sorted(path.relative_to(server.directory) for path in server.directory.glob("*/kept-?"))
+        assert len(places) == 2 and places[0].parent != places[1].parent, places
+        with start(server, "two", "one") as connection:
+            assert "partitions_without_topic count=2 " in server.log_path.read_text()
+            connection.create_topics({"kept": 2})
+            for partition in (0, 1):
+                try:
+                    connection.offsets([("kept", partition)])
+                    assert False, "the files of another topic are served"
+                except wire.WireError as error:
+                    assert error.code == 56, error
+        assert sorted(path.relative_to(server.directory) for path in server.directory.glob("*/kept-?")) == places
+        assert server.stop() == 0
+        with start(server, "one", "two") as connection:
+            assert connection.offsets([("kept", 0), ("kept", 1)]) == {("kept", 0): 0, ("kept", 1): 0}
+        assert server.stop() == 0
+    print("what is left over is named and left alone")
+
+
+if __name__ == "__main__":
+    main()
