@@ -24,6 +24,7 @@ struct log_dir {
     char failure_reason[256];   // written once by whoever set the state, before it is published
     uint64_t reserve_bytes;     // below this much free space produce is refused (promise 15)
     _Atomic bool below_reserve; // kept up to date by the checkpointer
+    bool below_reserve_told;    // the checkpointer's: what the last line about it said
     // What the logs of one core share; NULL while it has none. A core touches only its own.
     struct log_shard *shards[CORES_MAX];
 };

@@ -6,6 +6,7 @@
 // checkpoint that lags makes recovery longer, not wrong. Whoever needs more (a deletion) waits, and is told.
 #include "replica/checkpointer.h"
 #include "base/hashmap.h"
+#include "core/line.h"
 #include "tailrace/error.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,10 +118,25 @@ static flow_next checkpointer_step_write(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+// Once for each change: clients only see KAFKA_STORAGE_ERROR.
+static void tell_of_space(struct checkpointer *c) {
+    for (int i = 0; i < c->dir_count; i++) {
+        struct log_dir *dir = c->dirs[i];
+        bool is_below = atomic_load_explicit(&dir->below_reserve, memory_order_relaxed);
+        if (is_below == dir->below_reserve_told) continue;
+        dir->below_reserve_told = is_below;
+        line(c->core, is_below ? LINE_WARN : LINE_INFO, "log", dir->path,
+             is_below ? "space_below_reserve" : "space_is_back", "tailrace.disk.reserve.bytes=%llu reason=\"%s\"",
+             (unsigned long long)dir->reserve_bytes,
+             is_below ? "records are refused until there is more free space" : "records are taken again");
+    }
+}
+
 static flow_next checkpointer_step_written(struct flow *flow) {
     struct checkpointer *c = self(flow);
     if (c->op.op.in_flight) return FLOW_WAIT;
     const bool disk_full = c->batch->disk_full, failed = disk_full || c->batch->dir_failed;
+    tell_of_space(c);
     ends_free(&c->batch->ends);
     free(c->batch);
     c->batch = NULL;
