@@ -40,6 +40,14 @@ static bool is_partition_directory(struct os_host *host, const char *path) {
 bool log_open_directory(struct os_host *host, const char *command, const char *path, struct inspect_dir *dir,
                         const struct inspect_listener *listener) {
     bool is_partition = is_partition_directory(host, path);
+    if (!is_partition && inspect_is_log_dir(host, path) == 0) { // what cannot be read is said below
+        fprintf(
+            stderr,
+            "tailrace log %s: %s: neither a log directory (no meta.properties, no checkpoint file, no partition) nor "
+            "a partition's (no segment)\n",
+            command, path);
+        return false;
+    }
     int error = is_partition ? inspect_dir_of_partition(host, path, dir, listener)
                              : inspect_dir_read(host, path, dir, listener);
     if (error == 0) return true;

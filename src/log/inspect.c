@@ -61,10 +61,10 @@ static int read_meta(struct os_host *host, struct inspect_dir *dir, const struct
     size_t size;
     struct text reason = TEXT_IN(why);
     dir->meta.broker_id = -1;
-    int error = read_small(host, dir->path, "meta.properties", &data, &size);
+    int error = read_small(host, dir->path, LOG_DIR_META, &data, &size);
     if (error == -ENOENT) return 0;
     if (error < 0) return error;
-    if (!meta_parse((struct str){data, size}, &dir->meta, &reason)) report(listener, dir->path, "meta.properties", why);
+    if (!meta_parse((struct str){data, size}, &dir->meta, &reason)) report(listener, dir->path, LOG_DIR_META, why);
     free(data);
     return 0;
 }
@@ -92,8 +92,42 @@ static int read_names(struct os_host *host, struct inspect_dir *dir, const struc
 static int read_small_files(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
     int error = read_checkpoints(host, dir, listener);
     if (error == 0) error = read_meta(host, dir, listener);
-    dir->is_clean = file_exists(host, dir->path, ".kafka_cleanshutdown");
+    dir->is_clean = file_exists(host, dir->path, LOG_DIR_CLEAN_MARKER);
     return error;
+}
+
+static bool is_of_broker(const char *name) {
+    if (strcmp(name, LOG_DIR_META) == 0 || strcmp(name, LOG_DIR_CLEAN_MARKER) == 0) return true;
+    for (int kind = CHECKPOINT_RECOVERY_POINT; kind <= CHECKPOINT_CLEANER; kind++)
+        if (strcmp(name, checkpoint_file_name(kind)) == 0) return true;
+    return false;
+}
+
+// Other directories may be called something-2 too: only a segment makes it one.
+static bool is_partition_with_segment(struct os_host *host, const char *directory, const char *name) {
+    char path[FILES_PATH_MAX];
+    struct str topic;
+    int32_t partition;
+    enum dir_kind kind = dir_name_parse(str_of(name), &topic, &partition);
+    if (kind == DIR_UNKNOWN || kind == DIR_FOREIGN || !path_join(path, directory, name)) return false;
+    struct inspect_segments segments;
+    if (inspect_segments_read(host, path, &segments) < 0) return false;
+    bool has_segment = segments.count > 0;
+    inspect_segments_free(&segments);
+    return has_segment;
+}
+
+int inspect_is_log_dir(struct os_host *host, const char *path) {
+    struct name_list names;
+    int error = name_list_read(host, path, &names);
+    if (error < 0) return error;
+    bool is_one = false;
+    for (size_t i = 0; i < names.count && !is_one; i++)
+        is_one = is_of_broker(names.names[i]);
+    for (size_t i = 0; i < names.count && !is_one; i++)
+        is_one = is_partition_with_segment(host, path, names.names[i]);
+    name_list_free(&names);
+    return is_one;
 }
 
 int inspect_dir_read(struct os_host *host, const char *path, struct inspect_dir *dir,

@@ -40,6 +40,9 @@ struct inspect_listener {
     void (*progress)(void *context, uint64_t bytes); // read since the last call
 };
 
+// Whether a broker has ever used it as a log directory: meta.properties, the clean-shutdown marker, a checkpoint file,
+// or a partition with a segment in it. 1, 0, or a negative errno.
+int inspect_is_log_dir(struct os_host *host, const char *path);
 // Reads the names and the small files. Damaged small files and unknown directories are findings. 0, or a negative
 // errno.
 int inspect_dir_read(struct os_host *host, const char *path, struct inspect_dir *dir,

@@ -16,8 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char *const META_FILE = "meta.properties";
-static const char *const CLEAN_MARKER = ".kafka_cleanshutdown";
 static const char *const LOCK_FILE = ".lock";
 enum { META_FILE_BYTES_MAX = 1 << 20 };
 
@@ -58,7 +56,7 @@ static int64_t read_meta(struct os_host *host, const struct log_dir *dir, struct
     *meta = (struct meta_properties){.broker_id = -1};
     char path[FILES_PATH_MAX], *data;
     size_t size;
-    if (!path_join(path, dir->path, META_FILE)) return -ENAMETOOLONG;
+    if (!path_join(path, dir->path, LOG_DIR_META)) return -ENAMETOOLONG;
     int error = file_read_all(host, path, META_FILE_BYTES_MAX, &data, &size);
     if (error == -ENOENT) return 0;
     if (error < 0) return error;
@@ -73,7 +71,7 @@ static int64_t read_meta(struct os_host *host, const struct log_dir *dir, struct
 static int64_t check_meta(struct opening *o) {
     struct meta_properties meta;
     int64_t error = read_meta(o->host, o->dir, &meta, &o->reason);
-    if (error < 0) return explain(o, META_FILE, error);
+    if (error < 0) return explain(o, LOG_DIR_META, error);
     struct log_dir_open *open = o->open;
     open->found_broker_id = meta.broker_id;
     memcpy(open->found_cluster_id, meta.cluster_id, sizeof open->found_cluster_id);
@@ -81,7 +79,7 @@ static int64_t check_meta(struct opening *o) {
         text_addf(&o->reason,
                   "log directory %s belongs to broker %" PRId32 " (%s), this is broker %" PRId32
                   ": correct broker.id, or take an empty directory",
-                  open->path, meta.broker_id, META_FILE, open->broker_id);
+                  open->path, meta.broker_id, LOG_DIR_META, open->broker_id);
         return -EINVAL;
     }
     const char *wanted = open->cluster_id ? open->cluster_id : "";
@@ -89,7 +87,7 @@ static int64_t check_meta(struct opening *o) {
         text_addf(&o->reason,
                   "log directory %s belongs to cluster %s (%s), this broker to cluster %s: take the right directory or "
                   "cluster",
-                  open->path, meta.cluster_id, META_FILE, wanted);
+                  open->path, meta.cluster_id, LOG_DIR_META, wanted);
         return -EINVAL;
     }
     return 0;
@@ -111,8 +109,8 @@ int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker
     }
     meta_format(&meta, os_host_wall_ms(host), &t);
     ASSERT(!t.truncated);
-    int result = file_replace(host, dir->path, META_FILE, out, t.size);
-    if (result < 0 && result != -ENOSPC && result != -EDQUOT) log_dir_fail(dir, META_FILE, result);
+    int result = file_replace(host, dir->path, LOG_DIR_META, out, t.size);
+    if (result < 0 && result != -ENOSPC && result != -EDQUOT) log_dir_fail(dir, LOG_DIR_META, result);
     return result;
 }
 
@@ -216,14 +214,14 @@ static int64_t finish_deletions(struct opening *o) {
 static int64_t take_clean_marker(struct opening *o) {
     char path[FILES_PATH_MAX];
     struct os_stat stat;
-    if (!path_join(path, o->dir->path, CLEAN_MARKER)) return explain(o, "path", -ENAMETOOLONG);
+    if (!path_join(path, o->dir->path, LOG_DIR_CLEAN_MARKER)) return explain(o, "path", -ENAMETOOLONG);
     int error = os_stat(o->host, path, &stat);
-    if (error < 0 && error != -ENOENT) return explain(o, CLEAN_MARKER, error);
+    if (error < 0 && error != -ENOENT) return explain(o, LOG_DIR_CLEAN_MARKER, error);
     o->dir->was_clean = error == 0;
 #ifndef TAILRACE_PLANT_MARKER_KEPT
     if (o->dir->was_clean) error = os_unlink(o->host, path);
 #endif
-    if (error < 0 && error != -ENOENT) return explain(o, CLEAN_MARKER, error);
+    if (error < 0 && error != -ENOENT) return explain(o, LOG_DIR_CLEAN_MARKER, error);
     error = directory_sync(o->host, o->dir->path);
     return error < 0 ? explain(o, "fsync", error) : 0;
 }
@@ -286,7 +284,7 @@ int log_dir_close(struct os_host *host, struct log_dir *dir, bool write_clean_ma
     static const char marker[] = "{\"version\":0,\"brokerEpoch\":-1}";
     int error = 0;
     if (write_clean_marker && !log_dir_is_failed(dir))
-        error = file_replace(host, dir->path, CLEAN_MARKER, marker, sizeof marker - 1);
+        error = file_replace(host, dir->path, LOG_DIR_CLEAN_MARKER, marker, sizeof marker - 1);
     free_dir(host, dir);
     return error;
 }

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LOG_DIR_META         "meta.properties"
+#define LOG_DIR_CLEAN_MARKER ".kafka_cleanshutdown" // the last broker stopped well
+
 enum log_dir_failure {
     LOG_DIR_OK,
     LOG_DIR_FAILING, // the reason is being written

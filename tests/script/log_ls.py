@@ -1,18 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tailrace log ls` lists all partitions or those asked for, as text and JSON; a name that is not there is an error."""
+"""`tailrace log ls` lists all partitions or those asked for, as text and JSON; a name that is not there is an error; and no
+command of `tailrace log` takes any other directory for a sound log directory."""
 
 import json
+import pathlib
 import subprocess
+import tempfile
 
 import broker
 import wire
 
 
-def ls(*words):
+def log(*words):
     """(exit status, output lines, error lines)"""
-    command = [broker.tailrace_binary(), "log", "ls", *map(str, words)]
+    command = [broker.tailrace_binary(), "log", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def ls(*words):
+    return log("ls", *words)
+
+
+def check_other_directories():
+    """Neither a broker's nor a partition's: an error that a script sees. One that a broker has just made is empty and sound."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "library-2").mkdir()
+        for command, failed in (("ls", 1), ("verify", 2), ("dump", 2)):
+            status, lines, errors = log(command, folder)
+            assert status == failed and name in errors[0], (command, status, errors)
+            assert not any("sound:" in line for line in lines), lines
+            assert log(command, folder / "nosuch")[0] == (2 if command == "verify" else 1)
+        assert "neither a log directory" in log("verify", folder)[2][0]
+        (folder / "meta.properties").write_text("version=0\nbroker.id=0\n")
+        assert [log(command, folder)[0] for command in ("ls", "verify")] == [0, 0]
 
 
 def names(data, *words):
@@ -35,6 +57,7 @@ def main():
         status, lines, errors = ls(server.data, "a-0", "a-7", "nosuch")
         assert status == 1 and [line.split()[0] for line in lines[1:]] == ["a-0"], lines
         assert [line.split()[-1] for line in errors] == ["a-7", "nosuch"], errors
+    check_other_directories()
     print("log ls lists what is asked for")
 
 

@@ -240,3 +240,31 @@ Test(inspect, segments) {
     inspect_segments_free(&s);
     replica_close(&r);
 }
+
+// What merely looks like one is none: verifying it would find it sound.
+Test(inspect, is_log_dir) {
+    static const struct {
+        const char *folder, *file;
+        int is_one;
+    } cases[] = {
+        {NULL, NULL, 0},
+        {NULL, "notes.txt", 0},
+        {NULL, "00000000000000000000.log", 0}, // a partition, not a log directory
+        {NULL, "meta.properties", 1},
+        {NULL, ".kafka_cleanshutdown", 1},
+        {NULL, "log-start-offset-checkpoint", 1},
+        {"library-2", NULL, 0},
+        {"library-2", "library-2/README", 0},
+        {"orders-2", "orders-2/00000000000000000000.log", 1},
+        {"orders", "orders/00000000000000000000.log", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture f;
+        fixture_open(&f);
+        if (cases[i].folder) fixture_mkdir(&f, cases[i].folder);
+        if (cases[i].file) fixture_write_text(&f, cases[i].file, "");
+        cr_assert_eq(inspect_is_log_dir(f.host, f.path), cases[i].is_one, "%zu", i);
+        cr_assert_lt(inspect_is_log_dir(f.host, fixture_path(&f, "nosuch")), 0);
+        fixture_close(&f);
+    }
+}
