@@ -96,12 +96,13 @@ static void check_orders(const struct config *c, struct config_report *report) {
 
 static void check_broker_id(const struct config *c, struct config_report *report) {
     int64_t id = config_i64(c, CONFIG_BROKER_ID);
+    enum config_key written = c->settings[CONFIG_BROKER_ID].is_copied ? CONFIG_NODE_ID : CONFIG_BROKER_ID;
     if (id != config_i64(c, CONFIG_NODE_ID))
         fail(report, c, CONFIG_NODE_ID, "must be the same as broker.id, or not be set");
     if (!config_bool(c, CONFIG_BROKER_ID_GENERATION_ENABLE)) {
-        if (id < 0) fail(report, c, CONFIG_BROKER_ID, "must be at least 0 while broker.id.generation.enable=false");
+        if (id < 0) fail(report, c, written, "must be at least 0 while broker.id.generation.enable=false");
     } else if (id < -1 || id > config_i64(c, CONFIG_RESERVED_BROKER_MAX_ID)) {
-        fail(report, c, CONFIG_BROKER_ID,
+        fail(report, c, written,
              "must be at least -1 and not greater than reserved.broker.max.id (ids above it are generated)");
     }
 }

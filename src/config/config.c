@@ -168,9 +168,11 @@ static void join_broker_and_node_id(struct config *c) {
     if (str_is_null(*broker_raw) && !str_is_null(*node_raw)) {
         *broker_raw = *node_raw;
         broker->line = node->line;
+        broker->is_copied = true;
     } else if (!str_is_null(*broker_raw) && str_is_null(*node_raw)) {
         *node_raw = *broker_raw;
         node->line = broker->line;
+        node->is_copied = true;
     }
 }
 
@@ -228,8 +230,9 @@ static void resolve_key(struct config *c, struct arena *a, enum config_key key, 
             setting->source = layer_source[layer];
             return;
         }
-        report_bad_value(report, is_static, is_static ? setting->line : 0, str_of(info->name), setting->raw[layer],
-                         info, reason.data);
+        if (!is_static || !setting->is_copied)
+            report_bad_value(report, is_static, is_static ? setting->line : 0, str_of(info->name), setting->raw[layer],
+                             info, reason.data);
         if (!is_static) setting->raw[layer] = (struct str){0};
     }
     resolve_default(c, a, key);
@@ -315,6 +318,7 @@ static void copy_static(struct config *c, struct arena *a, const struct config *
     c->memory_default_bytes = base->memory_default_bytes;
     for (int key = 0; key < CONFIG_KEY_COUNT; key++) {
         c->settings[key].line = base->settings[key].line;
+        c->settings[key].is_copied = base->settings[key].is_copied;
         c->settings[key].raw[CONFIG_LAYER_STATIC] = arena_copy_str(a, base->settings[key].raw[CONFIG_LAYER_STATIC]);
     }
     for (size_t i = 0; i < base->extra_count; i++) {

@@ -105,6 +105,24 @@ static const struct {
     {"broker.id.generation.enable=false",
      "E server.properties: broker.id=-1: must be at least 0 while broker.id.generation.enable=false"},
     {"node.id=5", ""},
+    // Of two names for one thing, only what was written is reported.
+    {"broker.id=x", "E server.properties:1: broker.id=x: Not a number of type INT; allowed: a 32-bit whole number"},
+    {"node.id=x", "E server.properties:1: node.id=x: Not a number of type INT; allowed: a 32-bit whole number"},
+    {"broker.id=1\nnode.id=x",
+     "E server.properties:2: node.id=x: Not a number of type INT; allowed: a 32-bit whole number"},
+    {"node.id=1001", "E server.properties:1: node.id=1001: must be at least -1 and not greater than "
+                     "reserved.broker.max.id (ids above it are generated)"},
+    {"log.dir=", "E server.properties:1: log.dir=: must name at least one directory"},
+    {"log.dir=/a,/a\nlog.dirs=/b", ""},
+    {"log.retention.ms=x",
+     "E server.properties:1: log.retention.ms=x: Not a number of type LONG; allowed: a 64-bit whole number"},
+    {"log.retention.minutes=0", "E server.properties:1: log.retention.minutes=0: must be -1 (no limit) or at least 1"},
+    {"log.roll.hours=0", "E server.properties:1: log.roll.hours=0: Value must be at least 1; allowed: a 32-bit whole "
+                         "number, at least 1"},
+    {"log.roll.jitter.hours=-1", "E server.properties:1: log.roll.jitter.hours=-1: Value must be at least 0; allowed: "
+                                 "a 32-bit whole number, at least 0"},
+    {"log.flush.interval.ms=x",
+     "E server.properties:1: log.flush.interval.ms=x: Not a number of type LONG; allowed: a 64-bit whole number"},
     {"log.dirs= , ", "E server.properties:1: log.dirs=,: must name at least one directory"},
     {"log.dirs=/a, /b,/a", "E server.properties:1: log.dirs=/a, /b,/a: names a directory twice"},
     {"inter.broker.protocol.version=3.8\nnum.replica.fetchers=4\nreplica.lag.time.max.ms=40000", ""},
