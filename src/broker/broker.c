@@ -32,6 +32,7 @@ static int cores_wanted(const struct broker *b) {
     int cpus[CORES_MAX];
     int available = os_cpus(b->host, cpus, CORES_MAX);
     int64_t configured = config_i64(b->config, CONFIG_TAILRACE_CORES);
+    ASSERT(config_key_info(CONFIG_TAILRACE_CORES)->rule.max == CORES_MAX - 1); // one more core does the rest
     int64_t wanted = configured > 0 ? configured : available;
     return (int)max_i64(1, min_i64(wanted, CORES_MAX - 1));
 }

@@ -221,6 +221,17 @@ static void check_mode(const struct config *c, struct config_report *report) {
          "needs zookeeper.connect; a broker by itself: tailrace.mode=standalone, or --standalone");
 }
 
+// A file may be checked on another machine than the one that it is for: no error.
+static void check_memory(const struct config *c, struct config_report *report) {
+    int64_t memory = config_i64(c, CONFIG_TAILRACE_MEMORY);
+    if (c->memory_total_bytes <= 0 || memory <= c->memory_total_bytes) return;
+    char space[200];
+    struct text t = TEXT_IN(space);
+    add_setting(&t, c, CONFIG_TAILRACE_MEMORY);
+    text_addf(&t, ": this machine has %lld bytes", (long long)c->memory_total_bytes);
+    config_report_add(report, false, c->settings[CONFIG_TAILRACE_MEMORY].line, &t);
+}
+
 void config_check_fields(const struct config *c, struct arena *a, struct config_report *report) {
     check_mode(c, report);
     check_broker_id(c, report);
@@ -229,5 +240,6 @@ void config_check_fields(const struct config *c, struct arena *a, struct config_
     check_log(c, report);
     check_connections(c, report);
     check_groups(c, report);
+    check_memory(c, report);
     config_check_listeners(c, a, report);
 }

@@ -179,9 +179,12 @@ static void join_broker_and_node_id(struct config *c) {
 static void decide_mode(struct config *c, const struct config_options *options) {
     struct str mode = config_trim(c->settings[CONFIG_TAILRACE_MODE].raw[CONFIG_LAYER_STATIC]);
     struct str zookeeper = config_trim(c->settings[CONFIG_ZOOKEEPER_CONNECT].raw[CONFIG_LAYER_STATIC]);
-    if (options->standalone) {
+    struct config_setting *setting = &c->settings[CONFIG_TAILRACE_MODE];
+    bool is_sensible = str_is_null(mode) || str_is(mode, "standalone") || str_is(mode, "cluster");
+    if (options->standalone && is_sensible) {
         c->is_standalone = true;
-        c->settings[CONFIG_TAILRACE_MODE].raw[CONFIG_LAYER_STATIC] = str_of("standalone");
+        setting->raw[CONFIG_LAYER_STATIC] = str_of("standalone");
+        setting->line = 0; // the command line says it
     } else if (!str_is_null(mode)) {
         c->is_standalone = str_is(mode, "standalone");
     } else {
@@ -288,6 +291,7 @@ const struct config *config_parse(struct arena *a, struct str file, const struct
     check_extras(c, a, report);
     join_broker_and_node_id(c);
     decide_mode(c, options);
+    c->memory_total_bytes = options->memory_total_bytes;
     c->memory_default_bytes = memory_default(options->memory_total_bytes);
     resolve(c, a, report);
     config_check_effects(c, report);

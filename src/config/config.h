@@ -45,6 +45,7 @@ struct config {
     size_t extra_count;
     bool is_standalone;
     int64_t memory_default_bytes;
+    int64_t memory_total_bytes; // of the machine that reads the file; 0: not known
 };
 
 struct config_options {

@@ -78,7 +78,10 @@ static bool parse_size(struct str s, int64_t *value) {
         }
     }
     if (shift > 0) s.size--;
-    return parse_integer(s, 0, INT64_MAX >> shift, value) && ((*value <<= shift), true);
+    int64_t max = INT64_MAX >> shift;
+    if (!parse_integer(s, -max, max, value)) return false; // a number below 0 is one: the rule says what is allowed
+    *value *= (int64_t)1 << shift;
+    return true;
 }
 
 // Java's Double.toString: the shortest digits that give the same double back; an exponent below 0.001 and from

@@ -45,6 +45,8 @@ Test(config, defaults_by_mode) {
     cr_assert(c && c->is_standalone);
     c = fixture_parse(&f, "zookeeper.connect=localhost:2181\ntailrace.mode=cluster", true);
     cr_assert(c && c->is_standalone, "the option wins");
+    cr_assert_eq(c->settings[CONFIG_TAILRACE_MODE].line, 0);
+    cr_assert_null(fixture_parse(&f, "tailrace.mode=nosuch", true), "the option hides no mistake");
     arena_drop(&f.arena);
 }
 
@@ -112,6 +114,37 @@ static const struct {
      "E server.properties:2: node.id=x: Not a number of type INT; allowed: a 32-bit whole number"},
     {"node.id=1001", "E server.properties:1: node.id=1001: must be at least -1 and not greater than "
                      "reserved.broker.max.id (ids above it are generated)"},
+#define CORES_ALLOWED "allowed: a 32-bit whole number, 0 to 63"
+#define BYTES_ALLOWED "allowed: a number of bytes, K, M, G or T (for example 512M), at least "
+    {"tailrace.cores=0", ""},
+    {"tailrace.cores=63", ""},
+    {"tailrace.cores=-1", "E server.properties:1: tailrace.cores=-1: Value must be at least 0; " CORES_ALLOWED},
+    {"tailrace.cores=64", "E server.properties:1: tailrace.cores=64: Value must be no more than 63; " CORES_ALLOWED},
+    {"tailrace.cores=99999999999",
+     "E server.properties:1: tailrace.cores=99999999999: Not a number of type INT; " CORES_ALLOWED},
+    {"tailrace.cores=two", "E server.properties:1: tailrace.cores=two: Not a number of type INT; " CORES_ALLOWED},
+    {"tailrace.cores=", "E server.properties:1: tailrace.cores=: Not a number of type INT; " CORES_ALLOWED},
+    {"tailrace.memory=64M", ""},
+    {"tailrace.memory=0",
+     "E server.properties:1: tailrace.memory=0: Value must be at least 67108864; " BYTES_ALLOWED "67108864"},
+    {"tailrace.memory=-1M",
+     "E server.properties:1: tailrace.memory=-1M: Value must be at least 67108864; " BYTES_ALLOWED "67108864"},
+    {"tailrace.memory=9000000T",
+     "E server.properties:1: tailrace.memory=9000000T: Not a number of type LONG; " BYTES_ALLOWED "67108864"},
+    {"tailrace.memory=9G", "W server.properties:1: tailrace.memory=9663676416: this machine has 8589934592 bytes"},
+    {"tailrace.memory=",
+     "E server.properties:1: tailrace.memory=: Not a number of type LONG; " BYTES_ALLOWED "67108864"},
+    {"tailrace.disk.reserve.bytes=0", ""},
+    {"tailrace.disk.reserve.bytes=-1",
+     "E server.properties:1: tailrace.disk.reserve.bytes=-1: Value must be at least 0; " BYTES_ALLOWED "0"},
+    {"tailrace.disk.reserve.bytes=M",
+     "E server.properties:1: tailrace.disk.reserve.bytes=M: Not a number of type LONG; " BYTES_ALLOWED "0"},
+    {"tailrace.durability=0", "E server.properties:1: tailrace.durability=0: String must be one of: fsync, replicated; "
+                              "allowed: one of fsync, replicated"},
+    {"tailrace.durability=", "E server.properties:1: tailrace.durability=: String must be one of: fsync, replicated; "
+                             "allowed: one of fsync, replicated"},
+    {"tailrace.mode=", "E server.properties:1: tailrace.mode=: String must be one of: standalone, cluster; "
+                       "allowed: one of standalone, cluster"},
     {"log.dir=", "E server.properties:1: log.dir=: must name at least one directory"},
     {"log.dir=/a,/a\nlog.dirs=/b", ""},
     {"log.retention.ms=x",
