@@ -3,8 +3,11 @@
 //
 // order: until the earlier ones of the connection have been routed -> validate: every batch is checked and corrected
 // here, where its bytes are hot, or on a thread if that takes long -> route: one append for each partition goes to its
-// core, and the connection's next Produce may pass -> gather: all have answered -> respond. acks=0 is never answered;
-// an error closes the connection (trap 21).
+// core, and the connection's next Produce may pass -> gather: all have answered -> respond.
+//
+// acks=0 is never answered; an error closes the connection (trap 21), and nothing of what the client had sent behind it
+// is appended: Kafka reads a connection's next request only after it has ended the one before. So the next one has to
+// wait until the log has taken this one.
 //
 // The bytes stay in the request's frame, where the appends patch and write them; the frame goes when the request ends.
 #include "protocol/messages/produce.h"
@@ -181,6 +184,10 @@ static bool refuse_whole(struct produce *p) {
 static flow_next produce_step_order(struct flow *flow) {
     struct produce *p = self(flow);
     if (!request_may_pass(p->call->request)) return FLOW_WAIT;
+    if (request_is_cut_off(p->call->request)) {
+        respond_nothing(p->call);
+        return FLOW_DONE(flow, KAFKA_ERROR_NONE);
+    }
     if (!rows_make(p) || !rows_supersede(p)) {
         respond_close(p->call, "request needs too much memory");
         return FLOW_DONE(flow, KAFKA_ERROR_NONE);
@@ -244,7 +251,7 @@ static flow_next produce_step_route(struct flow *flow) {
         p->pending++;
         append_send(flow->core, row->owner_core, &row->append);
     }
-    request_pass(p->call->request);
+    if (p->request->acks != 0) request_pass(p->call->request);
     return FLOW_NEXT;
 }
 

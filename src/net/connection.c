@@ -86,6 +86,7 @@ void connection_open(struct net *net, struct admission *admission) {
     c->peer = admission->peer;
     c->listener_name = admission->listener_name;
     c->active_ms = core_now_ms(net->core);
+    c->cut_off_behind = UINT64_MAX;
     list_init(&c->link);
     list_init(&c->requests);
     list_push_back(&net->connections, &c->link);
@@ -234,6 +235,10 @@ void request_pass(struct request *request) {
     if (flow) flow_wake(flow);
 }
 
+bool request_is_cut_off(const struct request *request) {
+    return request->number > request->connection->cut_off_behind;
+}
+
 void request_finish(struct request *request, const struct os_slice *slices, size_t count,
                     void (*sent)(struct request *request)) {
     ASSERT(!request->finished);
@@ -257,6 +262,7 @@ void request_close(struct request *request, const char *reason) {
         c->told = true;
     }
     request->flow = NULL;
+    if (request->number < c->cut_off_behind) c->cut_off_behind = request->number;
     connection_close(c, reason);
     request_finish(request, NULL, 0, NULL);
 }

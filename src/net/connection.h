@@ -49,6 +49,8 @@ struct connection {
     struct list requests; // in order of arrival
     uint32_t request_count;
     uint32_t exclusive_count; // those that do not overlap
+    uint64_t next_number;
+    uint64_t cut_off_behind; // number of the first request that has closed the connection; UINT64_MAX: none has
 };
 
 // Begins a connection on the core of `net`; it has the admission's socket and place from now on.

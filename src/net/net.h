@@ -62,6 +62,7 @@ struct request {
     struct arena arena; // dropped at the end
     uint8_t *frame;     // what followed the length; given back at the end or by request_drop_frame()
     uint32_t frame_size;
+    uint64_t number; // of its connection
     bool overlaps;
     bool passed; // those behind it may take effect
     // From the header; the handler fills them.
@@ -83,12 +84,15 @@ struct request {
 void request_finish(struct request *request, const struct os_slice *slices, size_t count,
                     void (*sent)(struct request *request));
 // Closes the connection without an answer, with one log line that gives the reason (static text) and the request's key
-// and version.
+// and version. Those behind it that have not taken effect must not (request_is_cut_off).
 void request_close(struct request *request, const char *reason);
 // Requests of a connection that overlap take effect in the order in which they came: whether all before this one have
 // passed; its flow is woken when the last one does. A request that is finished has passed.
 bool request_may_pass(const struct request *request);
 void request_pass(struct request *request);
+// Whether a request before it has closed the connection: it must not take effect any more. (When it is the client that
+// has closed, what came whole still does.)
+bool request_is_cut_off(const struct request *request);
 // The frame's bytes are not needed any more (no view into it is used later).
 void request_drop_frame(struct request *request);
 const struct os_address *request_peer(const struct request *request);

@@ -184,6 +184,7 @@ static flow_next reader_step_handle(struct flow *flow) {
     c->incoming = NULL;
     list_push_back(&c->requests, &request->link);
     c->request_count++;
+    request->number = c->next_number++;
     if (!request->overlaps) c->exclusive_count++;
     c->net->handler.handle(c->net->core, request);
     return FLOW_GOTO(reader, length);

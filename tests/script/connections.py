@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that end their stream: what they sent before is handled, and answered if they still read. The limits on connections, from
-the file and changed at run time.
+"""Clients that end their stream: what they sent before is handled, and answered if they still read. When it is the broker that ends
+it, because a Produce with acks=0 has failed, nothing behind that one is appended. The limits on connections, from the file and changed
+at run time.
 """
 
 import socket
@@ -19,9 +20,9 @@ def connect(server):
     return socket.create_connection((host, int(port)), timeout=20)
 
 
-def produce(acks, correlation):
-    rows = [{"Index": 0, "Records": records.batch(records.records([b"%d" % correlation]))}]
-    values = {"Acks": acks, "TimeoutMs": 10000, "TopicData": [{"Name": "t", "PartitionData": rows}]}
+def produce(acks, correlation, topic="t", **fields):
+    rows = [{"Index": 0, "Records": records.batch(records.records([b"%d" % correlation]), **fields)}]
+    values = {"Acks": acks, "TimeoutMs": 10000, "TopicData": [{"Name": topic, "PartitionData": rows}]}
     return tables.framed(tables.request("Produce", 3, values, correlation))
 
 
@@ -45,6 +46,34 @@ def fire_and_close(server):
     with connect(server) as client:
         client.sendall(b"".join(produce(0, n) for n in range(BURST)))
     assert records_when(server, BURST) == BURST
+
+
+def failed_without_acknowledgement(server):
+    """What is refused before the log, by the checks of the batch, by the log itself; alone and behind requests with other acks."""
+    sequence = {"producer_id": 1, "producer_epoch": 0}
+    bad = {"no such topic": {"topic": "nosuch"}, "checksum": {"crc": 1}, "sequence": {"base_sequence": 7, **sequence}}
+    for what, fields in bad.items():
+        topic, first = "failed-" + what.replace(" ", "-"), {"base_sequence": 0, **sequence}
+        with wire.Connection(server.address) as connection:
+            connection.create_topics({topic: 1})
+            while any(code for rows in connection.partitions([topic]).values() for _, code, _ in rows):
+                pass
+        for acks in (0, 1):
+            with connect(server) as client:
+                before, _ = produce(acks, 0, topic, **first), first.update(base_sequence=1)
+                behind = b"".join(produce(acks, n, topic) for n in range(2, 100) for acks in (0, 1))
+                client.sendall(before + produce(0, 1, **{"topic": topic, **fields}) + behind)
+                try:
+                    data = read_all(client)
+                except ConnectionResetError:
+                    data = b""
+            assert len(data) < 100, f"{what}: something behind it was answered"
+        with connect(server) as client:
+            client.sendall(produce(1, 5, topic))
+            size = int.from_bytes(client.recv(4, socket.MSG_WAITALL), "big")
+            _, answer = tables.decode_response("Produce", 3, client.recv(size, socket.MSG_WAITALL))
+        row = answer["Responses"][0]["PartitionResponses"][0]
+        assert (row["ErrorCode"], row["BaseOffset"]) == (0, 2), f"{what}: {row}, expected the two that came before the failures"
 
 
 def half_closed(server):
@@ -130,6 +159,7 @@ def main():
             connection.create_topics({"t": 1})
         fire_and_close(server)
         half_closed(server)
+        failed_without_acknowledgement(server)
         limits_at_run_time(server)
         assert server.stop() == 0
     with broker.Tailrace() as server:

@@ -104,6 +104,31 @@ Test(net, overlapping_requests_pass_one_after_the_other) {
     world_end(&w);
 }
 
+// A request that closes its connection: those that came before may still take effect, those behind it may not.
+Test(net, cuts_off_what_is_behind_a_request_that_closes) {
+    struct world w;
+    world_begin(&w);
+    int fd = client_connect(&w);
+    for (int i = 0; i < 4; i++)
+        client_send(&w, fd, "\0\0\0\3\0\0p", 7);
+    for (int turn = 0; turn < TURNS_MAX && w.parked_count < 4; turn++)
+        world_turn(&w);
+    cr_assert_eq(w.parked_count, 4);
+    request_close(w.parked[2], "the third");
+    const bool cut_off[] = {false, false, false, true};
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(request_is_cut_off(w.parked[i]), cut_off[i], "%d", i);
+    request_close(w.parked[1], "the second, later");
+    cr_assert_not(request_is_cut_off(w.parked[0]));
+    echo(w.parked[0]);
+    cr_assert(request_may_pass(w.parked[3]));
+    request_finish(w.parked[3], NULL, 0, NULL);
+    char in[1];
+    cr_assert_eq(client_receive(&w, fd, in, 1), 0);
+    close(fd);
+    world_end(&w);
+}
+
 Test(net, closes_on_a_length_outside_the_limits) {
     struct world w;
     world_begin(&w);
