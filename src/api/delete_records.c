@@ -4,7 +4,7 @@
 // named more than once has one row, and its last offset counts; a topic has one row, and none without partitions.
 //
 // The answer comes when the log starts are in their checkpoint files: what was deleted must not be there again after a
-// power cut. (Kafka relies on the other replicas for that.)
+// power cut. (Kafka relies on the other replicas for that; decision 0009.)
 #include "protocol/messages/delete_records.h"
 #include "api/facts.h"
 #include "api/handlers.h"
