@@ -140,10 +140,18 @@ static void signalled(struct os_op *op) {
     os_signal_start(b->control->os, &b->signal);
 }
 
+static void exit_at_once(struct core *core, struct message *message) {
+    (void)core;
+    os_exit(container_of(message, struct broker, exit_message)->host, 1);
+}
+
 void broker_stop(struct broker *b) {
+    if (b->exiting) return;
     if (b->stopping) {
+        b->exiting = true;
         line(b->control, LINE_WARN, "broker", "", "stopped_at_once", "reason=\"asked a second time\"");
-        os_exit(b->host, 1);
+        core_send(b->control, b->control->id, &b->exit_message, exit_at_once); // behind the line, so that it is printed
+        return;
     }
     line(b->control, LINE_INFO, "broker", "", "stopping", "reason=\"asked to\"");
     broker_begin_stop(b, 0);

@@ -115,6 +115,8 @@ struct broker {
     struct os_op signal;
     struct flow stop;
     bool stopping, done_flag;
+    bool exiting; // asked to stop a second time
+    struct message exit_message;
     int pending;
     int exit_status;
     struct checkpoint_batch batch;

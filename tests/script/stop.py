@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """An orderly stop, as clients see it: whatever of a pipelining producer took effect has been answered, and it reads all its answers
 and then the end of the stream, whether it goes on sending or does not read before the broker is gone. What only waits (a Fetch,
-a JoinGroup, a CreateTopics, each for ten minutes) does not hold up the stop.
+a JoinGroup, a CreateTopics, each for ten minutes) does not hold up the stop. A second signal does not wait for it: the broker ends at
+once, as if it had been killed, and what was acknowledged is there at the next start.
 """
 
 import contextlib
+import os
+import signal
 import socket
 import threading
 
@@ -169,6 +172,30 @@ def what_waits(server):
         assert api.socket.recv(1) == b""
 
 
+def asked_twice(server):
+    """Both signals are there before the broker runs again (two of one kind would be one), so the first stop is always still busy."""
+    begin = log_end(server.start())
+    child = server.process.child
+    with connect(server) as client:
+        client.sendall(produce(0))
+        assert len(offsets_in(client.recv(1 << 16))) == 1
+        child.send_signal(signal.SIGSTOP)
+        _, status = os.waitpid(child.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status), status
+        client.sendall(produce(1)[:20])  # a stop waits until a client has been quiet for a while
+        said = len(server.log_path.read_bytes())
+        child.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGTERM)
+        child.send_signal(signal.SIGCONT)
+        assert child.wait(server.stop_timeout_s) == 1
+    log = server.log_path.read_bytes()[said:]
+    assert b"stopped_at_once" in log and b" stopped status=" not in log and b" ERROR " not in log, log.decode()
+    assert log.count(b" stopping ") == 1, log.decode()
+    assert not (server.data / ".kafka_cleanshutdown").exists()
+    assert log_end(server.start()) == begin + 1
+    assert server.stop() == 0
+
+
 def main():
     properties = {"tailrace.cores": 2, "offsets.topic.num.partitions": 4}
     with broker.Tailrace(properties) as server:
@@ -179,7 +206,8 @@ def main():
         all_is_answered(server, reads_on)
         all_is_answered(server, reads_late)
         what_waits(server)
-    print("what took effect was answered; what waited held up nothing")
+        asked_twice(server)
+    print("what took effect was answered; what waited held up nothing, nor did the stop itself")
 
 
 if __name__ == "__main__":
