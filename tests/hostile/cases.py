@@ -3,7 +3,7 @@
 
 case(group, name, what to send, what is expected, ...): the bytes are sent on a fresh connection, in one write or in
 the parts of a list. Beside the expectation every case demands that the broker lives, that the log segments of the
-partition keep their size (unless writes=True), that memory grows by at most rss_mib, that a probing client is served,
+partition keep their size (unless writes=True), that memory grows by at most 1 MiB, that a probing client is served,
 and that a closed connection is one line in the log. quick: also in the quick subset. kafka: what Kafka 3.9.1 answers
 where that differs, and why (`run --start kafka` compares); None: Kafka is not asked.
 """
@@ -29,7 +29,6 @@ class Case:
     expect: object
     quick: bool = True
     writes: bool = False
-    rss_mib: float = 1
     pause_s: float = 0
     kafka: object = SAME
 
@@ -114,7 +113,7 @@ case("header", "a tag past the end", tagged_header(b"\1\5" + uvarint(10_000) + b
 case("header", "unknown tags", tagged_header(tag_section([(7, b"x"), (900, b"yy")])), OK_METADATA)
 case("header", "2 million empty tags",
      lambda: tagged_header(uvarint(2_000_000) + b"".join(uvarint(n) + b"\0" for n in range(2_000_000))),
-     OK_METADATA, quick=False, rss_mib=24)
+     OK_METADATA, quick=False)
 case("header", "a classic one where tags are due", framed(header(3, 9, 1) + text("x")), Closed())
 case("header", "tags where the classic one is due", framed(header(3, 8, 1) + NO_TAGS + i32(0) + b"\1\0\0"),
      AnyOf(Closed(), Answer("Metadata", 8)))
@@ -258,10 +257,10 @@ for name, codec in {"gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}.items():
     case("records", f"{name}: cut", lambda codec=codec: produce(records.batch(payload=bomb(codec, 5000)[61:-4],
          count=1, attributes=codec)), produced(87), kafka=produced({-1, 87, 0}))
     case("records", f"{name}: 20 MB from a small batch", lambda codec=codec: produce(bomb(codec, 20_000_000)),
-         produced({0, 87, 10}), writes=True, rss_mib=4, kafka=None)
+         produced({0, 87, 10}), writes=True, kafka=None)
     # Kafka takes it, and leaves it to the consumers.
     case("records", f"{name}: 1 GB bomb", lambda codec=codec: produce(bomb(codec, 1_000_000_000)),
-         produced({87, 10}), rss_mib=4, quick=codec == 4, kafka=None)
+         produced({87, 10}), quick=codec == 4, kafka=None)
 case("records", "snappy: length 2^32-1", produce(records.batch(payload=uvarint(2**32 - 1) + b"\0x", count=1,
      attributes=2)), produced(87), kafka=produced(-1))
 XERIAL = b"\x82SNAPPY\0" + i32(1) + i32(1)
@@ -355,7 +354,7 @@ case("semantics", "Fetch the same partition twice", ask("Fetch", 12, MaxWaitMs=1
 case("semantics", "Fetch of an unknown topic id", ask("Fetch", 13, MaxWaitMs=1, Topics=[{"TopicId": b"\7" * 16,
      "Partitions": [{"Partition": 0, "PartitionMaxBytes": 100}]}]), fetched(100, version=13))
 case("semantics", "2,000 fetch sessions on one connection",
-     lambda: b"".join(fetch(SessionEpoch=0, MaxWaitMs=0) for _ in range(2000)), fetched(0), rss_mib=4, quick=False)
+     lambda: b"".join(fetch(SessionEpoch=0, MaxWaitMs=0) for _ in range(2000)), fetched(0), quick=False)
 for when in (-6, -100, -(2**63)):
     case("semantics", f"ListOffsets timestamp {when}", ask("ListOffsets", 5, ReplicaId=-1, Topics=[
          {"Name": TOPIC, "Partitions": [{"PartitionIndex": 0, "Timestamp": when}]}]),
@@ -396,11 +395,11 @@ case("semantics", "JoinGroup without protocols", join(Protocols=[]), joined(23))
 case("semantics", "JoinGroup with an empty protocol type", join(ProtocolType=""), joined(23))
 case("semantics", "JoinGroup of a member that nobody knows", join(MemberId="stranger"), joined(25))
 case("semantics", "JoinGroup with 10 MB of metadata", lambda: join(Protocols=[{"Name": "range",
-     "Metadata": bytes(10_000_000)}]), joined(79), rss_mib=11, quick=False)
+     "Metadata": bytes(10_000_000)}]), joined(79), quick=False)
 case("semantics", "JoinGroup with 10,000 protocols", lambda: join(Protocols=[{"Name": f"p{n}", "Metadata": b"x"}
      for n in range(10_000)]), joined(79), quick=False)
 case("semantics", "1,000 pending members", lambda: [join(group="hostile-crowd") for _ in range(1000)], joined(79),
-     quick=False, rss_mib=2)
+     quick=False)
 case("semantics", "SyncGroup of a stranger", ask("SyncGroup", 3, GroupId="hostile", MemberId="x", GenerationId=1),
      Answer("SyncGroup", 3, ErrorCode=25))
 case("semantics", "SyncGroup without a group id", ask("SyncGroup", 3, GroupId="", MemberId="x"),
@@ -461,7 +460,7 @@ def created(*codes):
 for count in (0, -2, -(2**31)):
     case("semantics", f"CreateTopics with {count} partitions", create(NumPartitions=count), created(37))
 case("semantics", "CreateTopics with 1,000,000 partitions", create(NumPartitions=1_000_000), created(37, 44),
-     kafka=None, rss_mib=2)
+     kafka=None)
 case("semantics", "CreateTopics with 2^31-1 partitions", create(NumPartitions=2**31 - 1), created(37, 44), kafka=None)
 for factor in (0, -2, 2, 32767, -32768):
     case("semantics", f"CreateTopics with replication factor {factor}", create(ReplicationFactor=factor), created(38))
@@ -506,7 +505,7 @@ case("semantics", "CreatePartitions down", ask("CreatePartitions", 3, TimeoutMs=
      "Count": 1, "Assignments": None}]), Answer("CreatePartitions", 3, {"Results.0.ErrorCode": 37}))
 case("semantics", "CreatePartitions to 1,000,000", ask("CreatePartitions", 3, TimeoutMs=1000, Topics=[{"Name": TOPIC,
      "Count": 1_000_000, "Assignments": None}]), Answer("CreatePartitions", 3, {"Results.0.ErrorCode": {37, 44}}),
-     kafka=None, rss_mib=2)
+     kafka=None)
 for name, key, version in (("LeaderAndIsr", 4, 7), ("StopReplica", 5, 4), ("UpdateMetadata", 6, 8),
                            ("ControlledShutdown", 7, 3), ("WriteTxnMarkers", 27, 1), ("AlterPartition", 56, 3),
                            ("AllocateProducerIds", 67, 0), ("EndTxn", 26, 3), ("AddPartitionsToTxn", 24, 3),
