@@ -67,6 +67,10 @@ struct caller *caller_start(const char *host_name, const char *broker, uint16_t 
     return caller;
 }
 
+bool caller_is_done(void *caller) {
+    return ((struct caller *)caller)->done;
+}
+
 // ---- asking
 void *caller_begin(struct caller *caller, struct client_call *call, int16_t api, int16_t low, int16_t high) {
     const struct api_info *info = api_by_key(api);

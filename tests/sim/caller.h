@@ -33,6 +33,7 @@ struct caller {
 // Makes the host and starts the script on it.
 struct caller *caller_start(const char *host_name, const char *broker, uint16_t port,
                             void (*script)(struct caller *, void *), void *argument);
+bool caller_is_done(void *caller); // for sim_run
 
 // For the script. ask: sends what is in the call and waits; true if there is an answer. Whatever comes, caller_end
 // frees it. range: of versions.

@@ -538,3 +538,16 @@ struct os_host *members_start(struct members *m, const char *host_name) {
     sim_start(host, sim_program_main, program);
     return host;
 }
+
+static bool have_settled(void *context) {
+    const struct members *m = context;
+    for (int p = 0; p < m->partition_count; p++)
+        if (m->partitions[p].commits < 3) return false;
+    return true;
+}
+void members_settle(struct members *m) {
+    m->quiet = true;
+    for (int p = 0; p < m->partition_count; p++)
+        m->partitions[p].commits = 0;
+    SIM_CHECK(sim_run(120 * SIM_SECOND, have_settled, m), "the group does not settle");
+}

@@ -34,3 +34,5 @@ struct members {
 };
 void members_init(struct members *m, const char *broker, uint16_t port, const char *group, const char *topic);
 struct os_host *members_start(struct members *m, const char *host_name);
+// From now on nobody leaves, and each partition must see some commits.
+void members_settle(struct members *m);

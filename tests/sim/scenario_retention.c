@@ -376,12 +376,9 @@ static bool callers_are_done(void *context) {
         if (!r->callers[i]->done) return false;
     return true;
 }
-static bool is_done(void *caller) {
-    return ((struct caller *)caller)->done;
-}
 static void verify(struct retention *r, const char *host) {
     struct caller *caller = caller_start(host, "broker", SIM_BROKER_PORT, verify_script, r);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, is_done, caller), "the log cannot be read");
+    SIM_CHECK(sim_run(60 * SIM_SECOND, caller_is_done, caller), "the log cannot be read");
 }
 
 // Everything is too old: it must all go.
@@ -397,18 +394,11 @@ static void check_all_expires(struct sim_broker *broker, struct retention *r) {
 }
 
 static void run_retention(bool disk_faults, int troubles) {
-    struct sim_broker *broker = calloc(1, sizeof *broker);
-    struct retention *r = calloc(1, sizeof *r);
-    SIM_CHECK(broker && r, "no memory");
-    sim_broker_init(broker, "broker");
-    sim_mkdir(broker->host, "/disk2");
-    sim_broker_property(broker, "log.dirs=/disk/data,/disk2/data");
+    struct sim_broker *broker = sim_broker_create(2);
+    struct retention *r = sim_new(sizeof *r);
     sim_broker_property(broker, "log.retention.check.interval.ms=%d", (int)sim_range(SIM_WORKLOAD, 50, 1000));
-    sim_broker_plan_disk(broker);
     plan(r);
-    sim_broker_start(broker);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
-              broker->failure);
+    sim_broker_come_up(broker);
     r->callers[0] = caller_start("writer", "broker", SIM_BROKER_PORT, writer_script, r);
     r->callers[1] = caller_start("deleter", "broker", SIM_BROKER_PORT, deleter_script, r);
     r->callers[2] = caller_start("reader", "broker", SIM_BROKER_PORT, reader_script, r);
@@ -423,19 +413,15 @@ static void run_retention(bool disk_faults, int troubles) {
             sim_broker_trouble(broker, r->callers[sim_range(SIM_FAULTS, 0, 3)]->host);
         }
     }
-    SIM_CHECK(sim_is_running(broker->host), "the broker has ended by itself with status %d: %s",
-              sim_exit_status(broker->host), broker->failure);
+    sim_broker_check_runs(broker);
     r->stop = true;
     SIM_CHECK(sim_run(60 * SIM_SECOND, callers_are_done, r), "the clients do not end");
     verify(r, "verify");
     sim_crash(broker->host, SIM_POWER);
-    sim_broker_start(broker);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
-              broker->failure);
+    sim_broker_come_up(broker);
     verify(r, "verify-again");
     if (r->by_time) check_all_expires(broker, r);
-    sim_broker_stop(broker);
-    if (!disk_faults) SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
+    sim_broker_finish(broker);
 }
 
 void scenario_retention(void) {

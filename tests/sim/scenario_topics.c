@@ -248,9 +248,7 @@ static void check_nothing_left(struct sim_broker *broker) {
     } else {
         sim_broker_stop(broker);
     }
-    sim_broker_start(broker);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
-              broker->failure);
+    sim_broker_come_up(broker);
     sim_run(SIM_SECOND, NULL, NULL); // deletions that the start has found go on behind it
     char paths[2][16] = {"/disk/data", "/disk2/data"};
     for (int i = 0; i < 2; i++)
@@ -265,17 +263,10 @@ static bool admins_are_done(void *context) {
 }
 
 static void run_topics(bool disk_faults, int troubles) {
-    struct sim_broker *broker = calloc(1, sizeof *broker);
-    struct topic_name *topics = calloc(NAMES, sizeof *topics);
-    SIM_CHECK(broker && topics, "no memory");
-    sim_broker_init(broker, "broker");
-    sim_mkdir(broker->host, "/disk2");
-    sim_broker_property(broker, "log.dirs=/disk/data,/disk2/data");
+    struct sim_broker *broker = sim_broker_create(2);
+    struct topic_name *topics = sim_new(NAMES * sizeof *topics);
     sim_broker_property(broker, "auto.create.topics.enable=false");
-    sim_broker_plan_disk(broker);
-    sim_broker_start(broker);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, broker), "the broker does not come up: %s",
-              broker->failure);
+    sim_broker_come_up(broker);
     for (int i = 0; i < NAMES; i++) {
         char host[32];
         topics[i].name = names[i];
@@ -294,14 +285,12 @@ static void run_topics(bool disk_faults, int troubles) {
             sim_broker_trouble(broker, topics[sim_range(SIM_FAULTS, 0, NAMES - 1)].admin->host);
         }
     }
-    SIM_CHECK(sim_is_running(broker->host), "the broker has ended by itself with status %d: %s",
-              sim_exit_status(broker->host), broker->failure);
+    sim_broker_check_runs(broker);
     for (int i = 0; i < NAMES; i++)
         topics[i].finish = true;
     SIM_CHECK(sim_run(120 * SIM_SECOND, admins_are_done, topics), "the topics are not deleted");
-    if (!disk_faults) SIM_CHECK(sim_log_lines_with(broker->host, " ERROR ") == 0, "the broker logged an error");
     check_nothing_left(broker);
-    sim_broker_stop(broker);
+    sim_broker_finish(broker);
 }
 
 void scenario_topics(void) {

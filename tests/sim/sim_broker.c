@@ -15,8 +15,25 @@ void sim_broker_property(struct sim_broker *b, const char *format, ...) {
     strcat(b->properties, "\n");
 }
 
-void sim_broker_init(struct sim_broker *b, const char *host_name) {
-    *b = (struct sim_broker){.host = sim_host_create(host_name, SIM_HOST_DEFAULT)};
+void *sim_new(size_t size_bytes) {
+    void *memory = calloc(1, size_bytes);
+    SIM_CHECK(memory, "no memory");
+    return memory;
+}
+
+// Short writes, cold pages, slow operations, now and then.
+static void plan_disk(struct sim_broker *b) {
+    struct sim_disk_faults *faults = sim_disk_faults(b->host, "/disk");
+    faults->short_write = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->cache_miss = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
+    faults->slow_ns = 20 * SIM_MS;
+}
+
+struct sim_broker *sim_broker_create(int disks) {
+    static const char host_name[] = "broker";
+    struct sim_broker *b = sim_new(sizeof *b);
+    b->host = sim_host_create(host_name, SIM_HOST_DEFAULT);
     sim_mkdir(b->host, "/disk");
     // 0 is the broker's own limit, which no batch here comes near to; with the least one every batch takes long. Not
     // drawn, so that seeds which have found something keep their runs.
@@ -36,6 +53,12 @@ void sim_broker_init(struct sim_broker *b, const char *host_name) {
     sim_broker_property(b, "log.flush.start.offset.checkpoint.interval.ms=%d", (int)sim_range(SIM_WORKLOAD, 50, 2000));
     sim_broker_property(b, "replica.high.watermark.checkpoint.interval.ms=%d", (int)sim_range(SIM_WORKLOAD, 50, 2000));
     sim_broker_property(b, "group.initial.rebalance.delay.ms=%d", (int)sim_range(SIM_WORKLOAD, 0, 500));
+    if (disks == 2) {
+        sim_mkdir(b->host, "/disk2");
+        sim_broker_property(b, "log.dirs=/disk/data,/disk2/data");
+    }
+    plan_disk(b);
+    return b;
 }
 
 // ---- the process
@@ -95,6 +118,23 @@ void sim_broker_start(struct sim_broker *b) {
     sim_start(b->host, broker_main, b);
 }
 
+void sim_broker_await(struct sim_broker *b) {
+    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up: %s", b->failure);
+}
+void sim_broker_come_up(struct sim_broker *b) {
+    sim_broker_start(b);
+    sim_broker_await(b);
+}
+
+void sim_broker_check_runs(const struct sim_broker *b) {
+    SIM_CHECK(sim_is_running(b->host), "the broker has ended by itself with status %d: %s", sim_exit_status(b->host),
+              b->failure);
+}
+void sim_broker_finish(struct sim_broker *b) {
+    sim_broker_stop(b);
+    SIM_CHECK(b->has_had_disk_trouble || sim_log_lines_with(b->host, " ERROR ") == 0, "the broker logged an error");
+}
+
 void sim_broker_stop(struct sim_broker *b) {
     sim_terminate(b->host);
     SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_has_ended, b), "the broker does not stop after SIGTERM");
@@ -103,8 +143,7 @@ void sim_broker_stop(struct sim_broker *b) {
 
 void sim_broker_trouble(struct sim_broker *b, struct os_host *others) {
     sim_run(sim_range(SIM_FAULTS, 1, 400) * SIM_MS, sim_broker_has_ended, b);
-    SIM_CHECK(sim_is_running(b->host), "the broker has ended by itself with status %d: %s", sim_exit_status(b->host),
-              b->failure);
+    sim_broker_check_runs(b);
     enum { KILL, POWER, STOP, CUT, RESET, STALL, WAYS };
     bool restart = false;
     switch (sim_range(SIM_FAULTS, 0, WAYS - 1)) {
@@ -134,7 +173,7 @@ void sim_broker_trouble(struct sim_broker *b, struct os_host *others) {
     sim_run(sim_range(SIM_FAULTS, 0, 300) * SIM_MS, NULL, NULL);
     sim_broker_start(b);
     if (sim_chance(SIM_FAULTS, 300000)) return; // trouble again before it is ready
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up again: %s", b->failure);
+    sim_broker_await(b);
 }
 
 void sim_broker_jump_clock(struct sim_broker *b) {
@@ -145,16 +184,9 @@ void sim_broker_jump_clock(struct sim_broker *b) {
 }
 
 // ---- its disks
-void sim_broker_plan_disk(struct sim_broker *b) {
-    struct sim_disk_faults *faults = sim_disk_faults(b->host, "/disk");
-    faults->short_write = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
-    faults->cache_miss = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
-    faults->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 20000);
-    faults->slow_ns = 20 * SIM_MS;
-}
-
 void sim_broker_disk_trouble(struct sim_broker *b) {
     const char *const paths[2] = {"/disk", "/disk2"};
+    b->has_had_disk_trouble = true;
     struct sim_disk_faults *faults = sim_disk_faults(b->host, paths[sim_range(SIM_FAULTS, 0, 1)]);
     const uint64_t capacity = faults->capacity;
     const int offline_before = sim_log_lines_with(b->host, " offline ");
@@ -181,14 +213,12 @@ void sim_broker_disk_trouble(struct sim_broker *b) {
     if (way == FULL && sim_is_running(b->host) && !offline) return;
     // A disk that failed shows what it does not have (see scenario_append.c): only a power cut ends that.
     sim_crash(b->host, SIM_POWER);
-    sim_broker_start(b);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up: %s", b->failure);
+    sim_broker_come_up(b);
 }
 
 void sim_broker_revive(struct sim_broker *b) {
     if (!sim_run(200 * SIM_MS, sim_broker_has_ended, b)) return;
     SIM_CHECK(sim_exit_status(b->host) == 1 && sim_log_lines_with(b->host, " ERROR ") > 0,
               "the broker ended with status %d and said nothing", sim_exit_status(b->host));
-    sim_broker_start(b);
-    SIM_CHECK(sim_run(60 * SIM_SECOND, sim_broker_is_ready, b), "the broker does not come up: %s", b->failure);
+    sim_broker_come_up(b);
 }

@@ -557,6 +557,9 @@ void workload_read_again(struct workload *w, const char *host_name) {
     sim_start(host, sim_program_main, &program);
 }
 
+bool workload_has_topic(void *workload) {
+    return ((struct workload *)workload)->topic_ready;
+}
 bool workload_is_produced(void *workload) {
     const struct workload *w = workload;
     return w->producers_done == w->producer_count;

@@ -35,7 +35,8 @@ void workload_init(struct workload *w, const char *broker, uint16_t port, const 
 struct os_host *workload_start(struct workload *w, const char *host_name);
 // New readers read everything from the start once more.
 void workload_read_again(struct workload *w, const char *host_name);
-bool workload_is_produced(void *workload); // for sim_run
+bool workload_has_topic(void *workload); // for sim_run
+bool workload_is_produced(void *workload);
 bool workload_is_consumed(void *workload);
 // At the end: everything was read, nothing is missing.
 void workload_check(struct workload *w);
