@@ -4,7 +4,28 @@
 #include "bench.h"
 #include <fcntl.h>
 
-static bool topic_nodes_exist(struct bench *b, const char *name) {
+// Each test has a started controller with two log directories, in a process of its own.
+static struct bench b;
+static struct disk disk;
+static bool is_open;
+
+static void begin_with(const char *properties) {
+    bench_open(&b, &disk, properties);
+    bench_start(&b);
+    is_open = true;
+}
+static void begin(void) {
+    begin_with("log.dirs=/a,/b\n");
+}
+static void end(void) {
+    if (!is_open) return;
+    bench_stop(&b);
+    bench_close(&b);
+    is_open = false;
+}
+TestSuite(deletion, .init = begin, .fini = end);
+
+static bool topic_nodes_exist(struct bench *bench, const char *name) {
     char path[300];
     const char *formats[] = {"/brokers/topics/%s", "/config/topics/%s", "/admin/delete_topics/%s",
                              "/brokers/topics/%s/partitions"};
@@ -13,16 +34,12 @@ static bool topic_nodes_exist(struct bench *b, const char *name) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(path, sizeof path, formats[i], name);
 #pragma GCC diagnostic pop
-        if (bench_node(b, path)) return true;
+        if (bench_node(bench, path)) return true;
     }
     return false;
 }
 
 Test(deletion, removes_everything_and_frees_the_name) {
-    struct bench b;
-    struct disk disk = {0};
-    bench_open(&b, &disk, "log.dirs=/a,/b\n");
-    bench_start(&b);
     cr_assert_eq(bench_create(&b, "t", 3), 0);
     cr_assert_eq(bench_create(&b, "other", 1), 0);
     struct uuid id = bench_topic(&b, "t")->id;
@@ -50,15 +67,9 @@ Test(deletion, removes_everything_and_frees_the_name) {
     cr_assert(!disk_has(&disk, "t", 0) && disk_has(&disk, "other", 0));
     cr_assert_eq(bench_create(&b, "t", 1), 0);
     cr_assert_not(uuid_equal(bench_topic(&b, "t")->id, id), "a new id");
-    bench_stop(&b);
-    bench_close(&b);
 }
 
 Test(deletion, codes) {
-    struct bench b;
-    struct disk disk = {0};
-    bench_open(&b, &disk, "log.dirs=/a,/b\n");
-    bench_start(&b);
     cr_assert_eq(bench_create(&b, "t", 1), 0);
     struct controller_delete_topic rows[] = {
         {.name = str_of("missing")},
@@ -77,22 +88,14 @@ Test(deletion, codes) {
     cr_assert_eq(rows[3].error, 0);
     cr_assert_eq(rows[4].error, KAFKA_ERROR_TOPIC_AUTHORIZATION_FAILED);
     asked_free(&a);
-    bench_stop(&b);
-    bench_close(&b);
-    bench_open(&b, &disk, "log.dirs=/a,/b\ndelete.topic.enable=false\n");
-    bench_start(&b);
+    end();
+    begin_with("log.dirs=/a,/b\ndelete.topic.enable=false\n");
     cr_assert_eq(bench_create(&b, "t", 1), 0);
     cr_assert_eq(bench_delete(&b, "t"), KAFKA_ERROR_TOPIC_DELETION_DISABLED);
-    bench_stop(&b);
-    bench_close(&b);
 }
 
 // A replica that cannot be removed keeps the name taken; the next start finishes it.
 Test(deletion, stuck_until_the_next_start) {
-    struct bench b;
-    struct disk disk = {0};
-    bench_open(&b, &disk, "log.dirs=/a,/b\n");
-    bench_start(&b);
     cr_assert_eq(bench_create(&b, "t", 2), 0);
     b.stop_error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     cr_assert_eq(bench_delete(&b, "t"), KAFKA_ERROR_REQUEST_TIMED_OUT);
@@ -106,18 +109,12 @@ Test(deletion, stuck_until_the_next_start) {
     cr_assert_not(topic_nodes_exist(&b, "t"));
     cr_assert_eq(disk.count, 0);
     cr_assert_eq(bench_create(&b, "t", 1), 0);
-    bench_stop(&b);
-    bench_close(&b);
 }
 
 // A start finds a deletion whose directories are gone: their lines may still be in the checkpoint files, so the
 // replicas are stopped all the same. If one may lie in a directory that has failed, the deletion waits for the next
 // start.
 Test(deletion, of_replicas_that_a_start_does_not_find) {
-    struct bench b;
-    struct disk disk = {0};
-    bench_open(&b, &disk, "log.dirs=/a,/b\n");
-    bench_start(&b);
     cr_assert_eq(bench_create(&b, "t", 2), 0);
     b.stop_error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     cr_assert_eq(bench_delete(&b, "t"), KAFKA_ERROR_REQUEST_TIMED_OUT);
@@ -134,16 +131,10 @@ Test(deletion, of_replicas_that_a_start_does_not_find) {
         bench_turn(&b);
     cr_assert_eq(b.stop_count, 2);
     cr_assert_not(topic_nodes_exist(&b, "t"));
-    bench_stop(&b);
-    bench_close(&b);
 }
 
 // A replica that still loads is not stopped before it has answered.
 Test(deletion, waits_for_loading) {
-    struct bench b;
-    struct disk disk = {0};
-    bench_open(&b, &disk, "log.dirs=/a,/b\n");
-    bench_start(&b);
     cr_assert_eq(bench_create(&b, "t", 1), 0);
     bench_stop(&b);
     b.hold = true;
@@ -163,8 +154,6 @@ Test(deletion, waits_for_loading) {
     cr_assert_eq(row.error, 0);
     cr_assert_eq(b.stop_count, 1);
     asked_free(&a);
-    bench_stop(&b);
-    bench_close(&b);
 }
 
 // ---- crashes
@@ -192,8 +181,8 @@ static size_t next_record(const struct cut *c, size_t position) {
 
 // Starts on the first `size` bytes of the store with that disk; afterwards store, image and disk agree about the topic,
 // no deletion is left over, and its name can be used.
-static bool starts_well(const struct cut *c, size_t size, struct disk disk) {
-    struct bench b;
+static bool starts_well(const struct cut *c, size_t size, struct disk found) {
+    disk = found;
     bench_open(&b, &disk, "log.dirs=/a,/b\n");
     write_file(b.path, c, size);
     bench_start(&b);
@@ -218,18 +207,14 @@ static bool starts_well(const struct cut *c, size_t size, struct disk disk) {
 }
 
 Test(deletion, resumes_after_a_crash_at_every_record) {
-    struct bench b;
-    struct disk disk = {0}, with, without = {0};
+    struct disk with, without = {0};
     static struct cut before, after;
-    bench_open(&b, &disk, "log.dirs=/a,/b\n");
-    bench_start(&b);
     cr_assert_eq(bench_create(&b, "t", 3), 0);
     with = disk;
     read_file(b.path, &before);
     cr_assert_eq(bench_delete(&b, "t"), 0);
     read_file(b.path, &after);
-    bench_stop(&b);
-    bench_close(&b);
+    end();
     int there = 0, gone = 0;
     // Creation too: whatever of it is durable is finished or never was.
     size_t first = 32;

@@ -6,22 +6,36 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void stop(struct world *w) {
-    static struct flow nobody;
-    net_close_all(&w->net, &nobody);
-}
+// Each test has a world with one connected client, in a process of its own.
+static struct world w;
+static int fd;
 
-static void turns_until_closed(struct world *w) {
-    for (int turn = 0; turn < TURNS_MAX && w->net.connection_count > 0; turn++)
-        world_turn(w);
-    cr_assert_eq(w->net.connection_count, 0);
+static void begin(void) {
+    world_begin(&w);
+    fd = client_connect(&w);
+}
+static void turns_until_closed(void) {
+    for (int turn = 0; turn < TURNS_MAX && w.net.connection_count > 0; turn++)
+        world_turn(&w);
+    cr_assert_eq(w.net.connection_count, 0);
+}
+static void end(void) {
+    turns_until_closed();
+    close(fd);
+    world_end(&w);
+}
+#define STOP_TEST(name) Test(net, name, .init = begin, .fini = end)
+
+static void stop(void) {
+    static struct flow nobody;
+    net_close_all(&w.net, &nobody);
 }
 
 // The connection, once it has received a frame, or a part of one, that is not handled.
-static struct connection *with_a_frame(struct world *w) {
+static struct connection *with_a_frame(void) {
     for (int turn = 0; turn < TURNS_MAX; turn++) {
-        world_turn(w);
-        struct list *link = list_front(&w->net.connections);
+        world_turn(&w);
+        struct list *link = list_front(&w.net.connections);
         struct connection *c = link ? container_of(link, struct connection, link) : NULL;
         if (c && c->incoming) return c;
     }
@@ -29,15 +43,12 @@ static struct connection *with_a_frame(struct world *w) {
     return NULL;
 }
 
-Test(net, a_stop_answers_what_is_in_progress_and_takes_no_more_frames) {
-    struct world w;
-    world_begin(&w);
-    int fd = client_connect(&w);
+STOP_TEST(a_stop_answers_what_is_in_progress_and_takes_no_more_frames) {
     static const uint8_t frames[] = {0, 0, 0, 3, 0, 0, 'p', 0, 0, 0, 3, 0, 0, 'p', 0, 0, 0, 3, 0, KEY_SLOW, 'x'};
     client_send(&w, fd, frames, sizeof frames);
-    (void)with_a_frame(&w);
+    (void)with_a_frame();
     cr_assert_eq(w.handled, 2);
-    stop(&w);
+    stop();
     cr_assert(!request_is_orphan(w.parked[0]) && !request_may_wait(w.parked[0]));
     static uint8_t more[300000]; // more than the kernel would keep: it is received, and thrown away
     client_send(&w, fd, more, sizeof more);
@@ -49,63 +60,43 @@ Test(net, a_stop_answers_what_is_in_progress_and_takes_no_more_frames) {
     client_send(&w, fd, more, sizeof more); // before it has noticed
     cr_assert_eq(recv(fd, in, 1, 0), 0, "no reset");
     close(fd);
-    turns_until_closed(&w);
+    turns_until_closed();
     cr_assert_eq(w.handled, 2);
-    world_end(&w);
+    fd = -1;
 }
 
-Test(net, a_stop_closes_at_once_what_has_been_quiet) {
-    struct world w;
-    world_begin(&w);
-    int fd = client_connect(&w);
+STOP_TEST(a_stop_closes_at_once_what_has_been_quiet) {
     client_send(&w, fd, "\0\0\0\3\0", 5);
-    struct connection *c = with_a_frame(&w);
+    struct connection *c = with_a_frame();
     c->active_ms -= CONNECTION_QUIET_MS;
-    stop(&w);
+    stop();
     cr_assert(c->closing);
-    turns_until_closed(&w);
+    turns_until_closed();
     char in[1];
     cr_assert_eq(client_receive(&w, fd, in, 1), 0);
-    close(fd);
-    world_end(&w);
 }
 
-Test(net, a_stop_does_not_wait_for_a_client_that_does_not_close) {
-    struct world w;
-    world_begin(&w);
-    int fd = client_connect(&w);
+STOP_TEST(a_stop_does_not_wait_for_a_client_that_does_not_close) {
     send_parked(&w, fd);
-    stop(&w);
+    stop();
     echo(w.parked[0]);
     char in[7 + 1];
     cr_assert_eq(client_receive(&w, fd, in, sizeof in), 7);
-    turns_until_closed(&w);
-    close(fd);
-    world_end(&w);
 }
 
-Test(net, a_stop_gives_up_what_takes_too_long) {
-    struct world w;
-    world_begin(&w);
-    int fd = client_connect(&w);
+STOP_TEST(a_stop_gives_up_what_takes_too_long) {
     send_parked(&w, fd);
-    stop(&w);
+    stop();
     for (int turn = 0; turn < TURNS_MAX && !request_is_orphan(w.parked[0]); turn++)
         world_turn(&w);
     cr_assert(request_is_orphan(w.parked[0]));
     cr_assert_eq(w.net.connection_count, 1, "its request is still in progress");
     echo(w.parked[0]);
-    turns_until_closed(&w);
-    close(fd);
-    world_end(&w);
 }
 
-Test(net, a_stop_ends_a_client_that_sends_for_ever) {
-    struct world w;
-    world_begin(&w);
-    int fd = client_connect(&w);
+STOP_TEST(a_stop_ends_a_client_that_sends_for_ever) {
     send_parked(&w, fd);
-    stop(&w);
+    stop();
     echo(w.parked[0]);
     for (int turn = 0; turn < TURNS_MAX && w.net.connection_count > 0; turn++) {
         (void)!send(fd, "much", 4, MSG_NOSIGNAL);
@@ -113,6 +104,4 @@ Test(net, a_stop_ends_a_client_that_sends_for_ever) {
     }
     cr_assert_eq(w.net.connection_count, 0);
     cr_assert_eq(w.handled, 1);
-    close(fd);
-    world_end(&w);
 }
