@@ -295,6 +295,9 @@ static flow_next start_step_meta_written(struct flow *flow) {
     return flow->stop ? start_fail(b) : FLOW_NEXT;
 }
 
+#ifdef TAILRACE_PLANT_STOP_REUSES_A_MESSAGE
+#define maintenance_message message
+#endif
 static void maintenance_begin(struct core *core, struct message *message) {
     struct broker_core *c = container_of(message, struct broker_core, maintenance_message);
     replicas_follow_image(&c->replicas);

@@ -72,6 +72,9 @@ static flow_next close_step_flush(struct flow *flow) {
     struct log *log = t->log;
     if (log->flush.in_flight) return FLOW_WAIT; // its end wakes the closer
     if (log_dir_is_failed(log->dir)) return FLOW_DONE(flow, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
+#ifdef TAILRACE_PLANT_CLOSE_UNFLUSHED
+    log->flushed_end = log->end_offset;
+#endif
     if (log->flushed_end < log->end_offset) {
         log_flush_start(log);
         flush_await(log, &t->flush_wait, flow);

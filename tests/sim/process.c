@@ -125,6 +125,9 @@ void sim_allow_blocking_cores(struct os_host *host) {
 void sim_stall(struct os_host *host, uint64_t duration_ns) {
     host->stalled_until_ns = sim.now_ns + duration_ns;
 }
+void sim_stall_core(struct os_host *host, int core, uint64_t duration_ns) {
+    if (core < host->core_count) host->cores[core]->stalled_until_ns = sim.now_ns + duration_ns;
+}
 
 void sim_crash(struct os_host *host, enum sim_crash how) {
     ASSERT(!sim.current_os && !sim.current_fiber);
@@ -160,6 +163,7 @@ static void deliver_signal(struct event *event) {
     }
     struct os_op *op = host->signal_op;
     host->signal_op = NULL;
+    host->signal_delivered = op;
     op_complete(host->signal_os, op, (int64_t)event->n);
 }
 void sim_terminate(struct os_host *host) {
@@ -200,6 +204,8 @@ void os_destroy(struct os *os) {
         host->signal_op = NULL;
         os->in_flight--;
     }
+    for (const struct os_op *op = os->ready; op; op = op->next)
+        if (op == host->signal_delivered) os->in_flight--; // that came after the last turn
     SIM_CHECK(os->in_flight == 0, "os_destroy of core %d with %llu operations in flight", os->core_id,
               (unsigned long long)os->in_flight);
     int at = 0;
@@ -216,16 +222,20 @@ struct os_host *os_host_of(struct os *os) {
 }
 
 static void end_wait(struct event *event);
+static uint64_t stalled_until_ns(const struct os *os) {
+    const uint64_t host_ns = os->host->stalled_until_ns;
+    return host_ns > os->stalled_until_ns ? host_ns : os->stalled_until_ns;
+}
 static void plan_end_of_wait(struct os *os, uint64_t at_ns) {
-    if (at_ns < os->host->stalled_until_ns) at_ns = os->host->stalled_until_ns;
+    if (at_ns < stalled_until_ns(os)) at_ns = stalled_until_ns(os);
     if (at_ns < sim.now_ns) at_ns = sim.now_ns;
     event_add(at_ns - sim.now_ns, end_wait, os->host, os, NULL, ++os->wait);
 }
 static void end_wait(struct event *event) {
     struct os *os = event->a;
     if (event->n != os->wait) return; // something else woke it
-    if (sim.now_ns < os->host->stalled_until_ns) {
-        plan_end_of_wait(os, os->host->stalled_until_ns);
+    if (sim.now_ns < stalled_until_ns(os)) {
+        plan_end_of_wait(os, stalled_until_ns(os));
         return;
     }
     os->wait++;

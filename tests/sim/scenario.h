@@ -32,3 +32,5 @@ void scenario_configs(void);
 void scenario_configs_disk(void);
 void scenario_retention(void);
 void scenario_retention_disk(void);
+void scenario_stops(void);
+void scenario_stops_disk(void);

@@ -25,6 +25,8 @@ static const struct scenario scenarios[] = {
     {"retention", "log starts that move (DeleteRecords, retention, clock jumps), leader epochs: the same",
      scenario_retention, false},
     {"retention-disk", "the same on two disks that fail and fill up", scenario_retention_disk, false},
+    {"stops", "stops at any instant, a second request or a crash meanwhile, then a start", scenario_stops, false},
+    {"stops-disk", "the same on two disks that fail", scenario_stops_disk, false},
     {"topics-disk", "the same on two disks that fail and fill up", scenario_topics_disk, false},
 };
 

@@ -76,6 +76,8 @@ void sim_terminate(struct os_host *host); // SIGTERM
 int sim_log_lines_with(const struct os_host *host, const char *text);
 // Stalls every core of the host for a while, as a busy machine does.
 void sim_stall(struct os_host *host, uint64_t duration_ns);
+// Or only one, while the others go on; nothing if the process has no such core (any more).
+void sim_stall_core(struct os_host *host, int core, uint64_t duration_ns);
 // The wall clock of the host is set forward or back; its monotonic clock goes on.
 void sim_jump_wall_clock(struct os_host *host, int64_t by_ms);
 // A core may call what can sleep (open, fsync, rename): only for programs that are not under test.

@@ -63,6 +63,7 @@ struct os {
     struct os_op *ready, **ready_last;
     uint64_t in_flight;
     bool doorbell, idle;
+    uint64_t stalled_until_ns;
     uint64_t wait; // a planned end of another wait is out of date
     struct fiber *waiter;
 };
@@ -98,7 +99,7 @@ struct os_host {
     int run_cores_left;
     struct offload *offloads, **offloads_last;
     int offloads_running;
-    struct os_op *signal_op;
+    struct os_op *signal_op, *signal_delivered;
     struct os *signal_os;
     int signal_pending;
     struct handle *handles;
