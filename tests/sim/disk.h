@@ -69,3 +69,9 @@ void file_truncate(struct inode *inode, uint64_t size);
 void inode_sync(struct inode *inode, uint64_t sequence);
 // After a failed fsync: the pages count as clean and will never be written.
 void file_forget_changes(struct inode *inode, uint64_t sequence);
+
+// ---- disk_calls.c, for disk_data.c
+uint64_t disk_latency(struct inode *inode, uint64_t low_ns, uint64_t high_ns);
+bool disk_fault(uint32_t per_million, uint32_t *countdown);
+void disk_trace(struct os_host *host, const char *what, struct inode *inode, uint64_t number);
+struct inode *disk_file(struct os_host *host, int file, int flag, const char *what); // flag: it was opened with; or 0

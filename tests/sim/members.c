@@ -1,45 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // One flow a member. Whatever goes wrong (a lost answer, a broker that loads, a rebalance) leads back to joining.
-#include "members.h"
-#include "client.h"
+#include "members_parts.h"
 #include "protocol/message.h"
 #include "protocol/messages/consumer_protocol.h"
 #include "protocol/messages/find_coordinator.h"
 #include "protocol/messages/heartbeat.h"
-#include "protocol/messages/join_group.h"
 #include "protocol/messages/leave_group.h"
 #include "protocol/messages/offset_commit.h"
 #include "protocol/messages/offset_fetch.h"
 #include "protocol/messages/sync_group.h"
-#include "tailrace/error.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PAUSE_MS = 40, MEMBER_ID_MAX = 128, SESSION_TIMEOUT_MS = 6000, REBALANCE_TIMEOUT_MS = 8000 };
+enum { PAUSE_MS = 40, SESSION_TIMEOUT_MS = 6000, REBALANCE_TIMEOUT_MS = 8000 };
 
-struct member {
-    struct flow flow;
-    struct flow_timer timer;
-    struct members *group;
-    struct client *client;
-    struct client_call call;
-    int number;
-    char id[MEMBER_ID_MAX]; // "": none yet
-    int32_t generation;
-    char protocol_type[32];
-    int rounds; // heartbeats and commits in this generation
-    bool leads;
-    // the leader's assignment: [member of the answer][partition]
-    int member_count;
-    char member_ids[MEMBERS_MAX * 2][MEMBER_ID_MAX];
-    bool owned[MEMBERS_PARTITIONS];
-    char instance[24]; // group.instance.id; "": none
-    bool restarting;   // in a quiet group: it must find what it had
-    int32_t generation_before;
-    bool owned_before[MEMBERS_PARTITIONS];
-    int64_t committing[MEMBERS_PARTITIONS];
-    int64_t floor[MEMBERS_PARTITIONS]; // acknowledged when the question was sent
-};
 #define MEMBER_STEPS(STEP)                                                                                             \
     STEP(member, find)                                                                                                 \
     STEP(member, found)                                                                                                \
@@ -153,18 +127,6 @@ static flow_next member_step_join(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static void take_members(struct member *member, const struct join_group_response *response) {
-    SIM_CHECK(response->members_count >= 1 && response->members_count <= MEMBERS_MAX * 2,
-              "member %d leads a group of %d members", member->number, response->members_count);
-    member->member_count = response->members_count;
-    for (int i = 0; i < member->member_count; i++) {
-        const struct str id = response->members[i].member_id;
-        SIM_CHECK(id.size > 0 && id.size < MEMBER_ID_MAX, "a member id of %zu bytes", id.size);
-        memcpy(member->member_ids[i], id.data, id.size);
-        member->member_ids[i][id.size] = 0;
-    }
-}
-
 static flow_next member_step_joined(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
     if (!client_is_done(&member->call)) return FLOW_WAIT;
@@ -183,7 +145,7 @@ static flow_next member_step_joined(struct flow *flow) {
             member->generation = response->generation_id;
             member->leads = str_equal(response->leader, response->member_id) && !response->skip_assignment;
             SIM_CHECK(str_is(response->protocol_name, "range"), "JoinGroup: another protocol");
-            if (member->leads) take_members(member, response);
+            if (member->leads) member_take_members(member, response);
         }
     }
     client_call_end(&member->call);
@@ -192,23 +154,6 @@ static flow_next member_step_joined(struct flow *flow) {
 }
 
 // ---- synchronizing: the leader deals the partitions out
-enum { ASSIGNMENT_BYTES = 256 };
-static size_t encode_assignment(struct member *member, int receiver, uint8_t *memory) {
-    int32_t partitions[MEMBERS_PARTITIONS];
-    struct consumer_protocol_assignment_assigned_partition row = {.topic = str_of(member->group->topic),
-                                                                  .partitions = partitions};
-    for (int p = 0; p < member->group->partition_count; p++)
-        if (p % member->member_count == receiver) partitions[row.partitions_count++] = p;
-    const struct consumer_protocol_assignment assignment = {.assigned_partitions = &row,
-                                                            .assigned_partitions_count = 1};
-    size_t size = 0;
-    bool good = message_size(&consumer_protocol_assignment_schema, 0, &assignment, &size, NULL);
-    ASSERT(good && size + 2 <= ASSIGNMENT_BYTES);
-    store_be16(memory, 0);
-    message_encode(&consumer_protocol_assignment_schema, 0, &assignment, memory + 2, size);
-    return size + 2;
-}
-
 static flow_next member_step_sync(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
     struct sync_group_request *request = member_call_static(member, API_KEY_SYNC_GROUP, 0, 3, 5);
@@ -224,7 +169,7 @@ static flow_next member_step_sync(struct flow *flow) {
     }
     if (member->leads) {
         for (int i = 0; i < member->member_count; i++) {
-            size_t size = encode_assignment(member, i, memory[i]);
+            size_t size = member_encode_assignment(member, i, memory[i]);
             rows[i] = (struct sync_group_request_assignment){str_of(member->member_ids[i]), {memory[i], size}};
         }
         request->assignments = rows;
@@ -232,34 +177,6 @@ static flow_next member_step_sync(struct flow *flow) {
     }
     client_send(member->client, &member->call);
     return FLOW_NEXT;
-}
-
-static void take_assignment(struct member *member, struct bytes bytes) {
-    struct members *group = member->group;
-    memset(member->owned, 0, sizeof member->owned);
-    SIM_CHECK(bytes.size >= 2, "member %d: an assignment of %zu bytes", member->number, bytes.size);
-    struct arena arena;
-    arena_init(&arena, 1 << 16);
-    struct consumer_protocol_assignment assignment;
-    size_t consumed;
-    bool good = message_decode(&consumer_protocol_assignment_schema, 0, (struct bytes){bytes.data + 2, bytes.size - 2},
-                               &consumed, &assignment, &arena, NULL);
-    SIM_CHECK(good, "member %d: the assignment does not decode", member->number);
-    SIM_CHECK(member->generation >= 0 && member->generation < MEMBERS_GENERATIONS_MAX, "generation %d",
-              member->generation);
-    for (int32_t i = 0; i < assignment.assigned_partitions_count; i++) {
-        for (int32_t j = 0; j < assignment.assigned_partitions[i].partitions_count; j++) {
-            int32_t p = assignment.assigned_partitions[i].partitions[j];
-            SIM_CHECK(p >= 0 && p < group->partition_count, "member %d was given partition %d", member->number, p);
-            int *owner = &group->generations[member->generation].owner[p];
-            SIM_CHECK(*owner == 0 || *owner == member->number + 1,
-                      "generation %d: partition %d was given to member %d and to member %d", member->generation, p,
-                      *owner - 1, member->number);
-            *owner = member->number + 1;
-            member->owned[p] = true;
-        }
-    }
-    arena_drop(&arena);
 }
 
 // A static member that went and came back within its session: no rebalance, and the partitions that it had.
@@ -281,7 +198,7 @@ static flow_next member_step_synced(struct flow *flow) {
         const struct sync_group_response *response = member->call.response;
         error = response->error_code;
         check_expected(member, error, "SyncGroup");
-        if (error == 0) take_assignment(member, response->assignment);
+        if (error == 0) member_take_assignment(member, response->assignment);
     }
     client_call_end(&member->call);
     if (error != 0) return FLOW_GOTO(member, pause);
@@ -321,17 +238,6 @@ static flow_next member_step_ask(struct flow *flow) {
     return FLOW_NEXT;
 }
 
-static void take_offset(struct member *member, int32_t p, int64_t offset, int16_t error) {
-    struct members *group = member->group;
-    SIM_CHECK(error == 0 && p >= 0 && p < group->partition_count, "OffsetFetch: partition %d: %s", p,
-              kafka_error_name(error));
-    SIM_CHECK(offset >= member->floor[p], "partition %d: offset %lld was committed, %lld is there", p,
-              (long long)member->floor[p], (long long)offset);
-    SIM_CHECK(offset <= group->partitions[p].issued, "partition %d: offset %lld that nobody committed", p,
-              (long long)offset);
-    member->committing[p] = offset;
-}
-
 static flow_next member_step_told(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
     if (!client_is_done(&member->call)) return FLOW_WAIT;
@@ -348,12 +254,12 @@ static flow_next member_step_told(struct flow *flow) {
             for (int32_t i = 0; i < response->groups[0].topics[t].partitions_count; i++) {
                 const struct offset_fetch_response_group_topic_partition *row =
                     &response->groups[0].topics[t].partitions[i];
-                take_offset(member, row->partition_index, row->committed_offset, row->error_code);
+                member_take_offset(member, row->partition_index, row->committed_offset, row->error_code);
             }
         for (int32_t t = 0; error == 0 && !grouped && t < response->topics_count; t++)
             for (int32_t i = 0; i < response->topics[t].partitions_count; i++) {
                 const struct offset_fetch_response_partition *row = &response->topics[t].partitions[i];
-                take_offset(member, row->partition_index, row->committed_offset, row->error_code);
+                member_take_offset(member, row->partition_index, row->committed_offset, row->error_code);
             }
     }
     client_call_end(&member->call);

@@ -4,49 +4,11 @@
 // split. A process that dies says good-bye (end of stream, or a reset if it left bytes unread); a machine that dies
 // does not: its peers learn it when they send and the machine is up again, or after a time-out. Between partitioned
 // hosts bytes wait and are delivered after healing, unless the time-out ends the connection first.
-#include "world.h"
+#include "net_parts.h"
 #include <errno.h>
 #include <stdio.h>
 
-enum { RETRY_NS = 50 * SIM_MS, SEGMENTS_A_PUSH_MAX = 3 };
-#define TIMEOUT_NS (20 * SIM_SECOND)
-
-struct pipe {
-    uint8_t *bytes;
-    size_t start, arrived, end, capacity; // [start, arrived) can be read, [arrived, end) is on the way
-    uint64_t last_arrival_ns, stuck_since_ns;
-    bool fin, fin_arrived;
-};
-struct endpoint {
-    struct list link; // of the host
-    struct endpoint *peer;
-    uint64_t id;
-    struct os_host *host;
-    bool open;     // a process has it
-    bool vanished; // its machine lost its memory
-    bool shut;     // by os_shutdown
-    bool ended;    // by os_shutdown_send, too: its fin is on the way
-    int error;     // what ended it, once and for all
-    uint32_t window;
-    struct pipe in;
-    struct os *recv_os, *send_os;
-    struct os_op *recv_op;
-    uint8_t *recv_buffer;
-    size_t recv_size;
-    struct os_send *send;
-};
-struct listener {
-    struct list link;
-    struct os_host *host;
-    uint16_t port;
-    int backlog, waiting_count;
-    bool shut;
-    struct endpoint *waiting[128];
-    char waiting_from[128][24];
-    struct os *accept_os;
-    struct os_op *accept_op;
-    struct os_address *accept_peer;
-};
+enum { SEGMENTS_A_PUSH_MAX = 3 };
 
 void net_host_init(struct os_host *host) {
     list_init(&host->listeners);
@@ -59,12 +21,12 @@ void sim_partition(struct os_host *a, struct os_host *b, bool cut) {
     sim_trace(a, -1, cut ? "partition" : "heal", b->name, 0);
 }
 
-static uint64_t travel_ns(const struct os_host *a, const struct os_host *b) {
+uint64_t net_travel_ns(const struct os_host *a, const struct os_host *b) {
     if (a == b) return sim_range(SIM_NETWORK, 3 * SIM_US, 60 * SIM_US);
     return sim_range(SIM_NETWORK, sim.net.latency_min_ns, sim.net.latency_max_ns);
 }
 
-static void trace_net(struct endpoint *endpoint, const char *what, uint64_t number) {
+void net_trace(struct endpoint *endpoint, const char *what, uint64_t number) {
     char detail[32];
     snprintf(detail, sizeof detail, "connection %llu", (unsigned long long)endpoint->id);
     sim_trace(endpoint->host, -1, what, detail, number);
@@ -95,10 +57,10 @@ static void try_recv(struct endpoint *endpoint) {
         if (n > 1 && sim_chance(SIM_NETWORK, sim.net.split)) n = sim_range(SIM_NETWORK, 1, n - 1);
         memcpy(endpoint->recv_buffer, in->bytes + in->start, n);
         in->start += n;
-        trace_net(endpoint, "recv", n);
+        net_trace(endpoint, "recv", n);
         recv_finish(endpoint, (int64_t)n);
         if (endpoint->peer->send)
-            event_add(travel_ns(endpoint->host, endpoint->peer->host), push_event, NULL, endpoint->peer, NULL, 0);
+            event_add(net_travel_ns(endpoint->host, endpoint->peer->host), push_event, NULL, endpoint->peer, NULL, 0);
     } else if (in->fin_arrived || endpoint->shut) {
         recv_finish(endpoint, 0);
     }
@@ -114,7 +76,7 @@ static void send_finish(struct endpoint *endpoint, int64_t result) {
 static void end_with(struct endpoint *endpoint, int error) {
     if (endpoint->error || !endpoint->open) return;
     endpoint->error = error;
-    trace_net(endpoint, "broken", (uint64_t)-error);
+    net_trace(endpoint, "broken", (uint64_t)-error);
     if (endpoint->recv_op) recv_finish(endpoint, error);
     if (endpoint->send) send_finish(endpoint, error);
 }
@@ -122,7 +84,7 @@ static void end_with(struct endpoint *endpoint, int error) {
 // ---- what travels
 // --------------------------------------------------------------------------------------------------------------
 // Nothing gets through: partition, or the machine is off.
-static bool is_unreachable(const struct os_host *from, const struct os_host *to) {
+bool net_is_unreachable(const struct os_host *from, const struct os_host *to) {
     return sim.cut[from->id][to->id] || to->powered_off;
 }
 
@@ -132,7 +94,7 @@ static void reset_event(struct event *event) {
 }
 
 static void send_reset(struct endpoint *from) {
-    event_add(travel_ns(from->host, from->peer->host), reset_event, NULL, from->peer, NULL, 0);
+    event_add(net_travel_ns(from->host, from->peer->host), reset_event, NULL, from->peer, NULL, 0);
 }
 
 static void arrive(struct event *event) {
@@ -140,7 +102,7 @@ static void arrive(struct event *event) {
     struct endpoint *from = to->peer;
     bool fin = event->b != NULL;
     struct pipe *in = &to->in;
-    if (is_unreachable(from->host, to->host)) {
+    if (net_is_unreachable(from->host, to->host)) {
         if (in->stuck_since_ns == 0) in->stuck_since_ns = sim.now_ns;
         if (sim.now_ns - in->stuck_since_ns > TIMEOUT_NS) {
             end_with(from, -ETIMEDOUT);
@@ -157,13 +119,13 @@ static void arrive(struct event *event) {
     in->arrived += event->n;
     if (fin) in->fin = true;
     if (in->fin && in->arrived == in->end) in->fin_arrived = true;
-    trace_net(to, fin ? "fin" : "arrive", event->n);
+    net_trace(to, fin ? "fin" : "arrive", event->n);
     try_recv(to);
 }
 
 static void launch(struct endpoint *from, uint64_t bytes, bool fin) {
     struct pipe *in = &from->peer->in;
-    uint64_t at = sim.now_ns + travel_ns(from->host, from->peer->host) + bytes * SIM_MS / sim.net.bytes_per_ms;
+    uint64_t at = sim.now_ns + net_travel_ns(from->host, from->peer->host) + bytes * SIM_MS / sim.net.bytes_per_ms;
     if (at < in->last_arrival_ns) at = in->last_arrival_ns;
     in->last_arrival_ns = at;
     event_add(at - sim.now_ns, arrive, NULL, from->peer, fin ? (void *)from : NULL, bytes);
@@ -239,7 +201,7 @@ static void push(struct endpoint *endpoint) {
     if (!whole) {
         send_finish(endpoint, -EIO);
     } else if (send->index == send->count) {
-        trace_net(endpoint, "sent", (uint64_t)send->sent_bytes);
+        net_trace(endpoint, "sent", (uint64_t)send->sent_bytes);
         send_finish(endpoint, send->sent_bytes);
     }
 }
@@ -278,160 +240,6 @@ void os_recv_start(struct os *os, struct os_op *op, int socket, void *buffer, si
     endpoint->recv_buffer = buffer;
     endpoint->recv_size = size;
     try_recv(endpoint);
-}
-
-// ---- making connections
-// --------------------------------------------------------------------------------------------------------
-static struct os_host *resolve(struct os_host *from, const char *address) {
-    if (strcmp(address, "localhost") == 0 || strcmp(address, "127.0.0.1") == 0) return from;
-    for (int i = 0; i < sim.host_count; i++)
-        if (strcmp(sim.hosts[i]->name, address) == 0 || strcmp(sim.hosts[i]->address, address) == 0)
-            return sim.hosts[i];
-    return NULL;
-}
-
-static struct listener *listener_at(struct os_host *host, uint16_t port) {
-    LIST_FOREACH (link, &host->listeners) {
-        struct listener *listener = container_of(link, struct listener, link);
-        if (listener->port == port) return listener;
-    }
-    return NULL;
-}
-
-void os_set_socket_buffers(struct os_host *host, int socket, uint32_t receive_bytes, uint32_t send_bytes) {
-    (void)host, (void)socket, (void)receive_bytes, (void)send_bytes; // only a matter of speed
-}
-
-int os_listen(struct os *os, const char *address, uint16_t port, int backlog, struct os_address *bound) {
-    struct os_host *host = os->host;
-    bool any = *address == 0 || strcmp(address, "0.0.0.0") == 0;
-    if (!any && resolve(host, address) != host) return -EADDRNOTAVAIL;
-    if (port != 0 && listener_at(host, port)) return -EADDRINUSE;
-    while (port == 0) {
-        uint16_t next = host->next_port++;
-        if (!listener_at(host, next)) port = next;
-    }
-    int descriptor = handle_new(host, HANDLE_LISTENER);
-    if (descriptor < 0) return descriptor;
-    struct listener *listener = calloc(1, sizeof *listener);
-    ASSERT(listener != NULL);
-    listener->host = host;
-    listener->port = port;
-    listener->backlog = backlog;
-    list_init(&listener->link);
-    list_push_back(&host->listeners, &listener->link);
-    host->handles[descriptor].listener = listener;
-    *bound = (struct os_address){.port = port};
-    snprintf(bound->text, sizeof bound->text, "%s", any ? "0.0.0.0" : host->address);
-    return descriptor;
-}
-
-static int socket_for(struct endpoint *endpoint) {
-    int descriptor = handle_new(endpoint->host, HANDLE_SOCKET);
-    if (descriptor >= 0) endpoint->host->handles[descriptor].endpoint = endpoint;
-    return descriptor;
-}
-
-static void try_accept(struct listener *listener) {
-    if (!listener->accept_op || listener->waiting_count == 0) return;
-    struct endpoint *endpoint = listener->waiting[0];
-    snprintf(listener->accept_peer->text, sizeof listener->accept_peer->text, "%s", listener->waiting_from[0]);
-    listener->accept_peer->port = (uint16_t)(40000 + endpoint->id % 20000);
-    listener->waiting_count--;
-    memmove(&listener->waiting[0], &listener->waiting[1],
-            (size_t)listener->waiting_count * sizeof listener->waiting[0]);
-    memmove(&listener->waiting_from[0], &listener->waiting_from[1],
-            (size_t)listener->waiting_count * sizeof listener->waiting_from[0]);
-    struct os_op *op = listener->accept_op;
-    listener->accept_op = NULL;
-    trace_net(endpoint, "accept", listener->port);
-    op_complete(listener->accept_os, op, socket_for(endpoint));
-}
-
-void os_accept_start(struct os *os, struct os_op *op, int listener_handle, struct os_address *peer) {
-    struct handle *handle = handle_get(os->host, listener_handle);
-    SIM_CHECK(handle && handle->kind == HANDLE_LISTENER, "os_accept_start(%d): not a listener", listener_handle);
-    struct listener *listener = handle->listener;
-    SIM_CHECK(!listener->accept_op, "os_accept_start(%d): an accept is in flight on it", listener_handle);
-    op_begin(os, op);
-    if (listener->shut) {
-        op_complete(os, op, -EINVAL);
-        return;
-    }
-    listener->accept_op = op;
-    listener->accept_os = os;
-    listener->accept_peer = peer;
-    try_accept(listener);
-}
-
-static struct endpoint *endpoint_create(struct os_host *host, uint64_t id) {
-    struct endpoint *endpoint = calloc(1, sizeof *endpoint);
-    ASSERT(endpoint != NULL);
-    endpoint->host = host;
-    endpoint->id = id;
-    endpoint->open = true;
-    endpoint->window = sim.net.window_bytes;
-    list_init(&endpoint->link);
-    list_push_back(&host->endpoints, &endpoint->link);
-    return endpoint;
-}
-
-struct dial {
-    struct os *os;
-    struct os_op *op;
-    struct os_host *to;
-    uint16_t port;
-    uint64_t since_ns;
-};
-static void connected(struct event *event) {
-    struct endpoint *endpoint = event->b;
-    struct dial *dial = event->a;
-    op_complete(dial->os, dial->op, socket_for(endpoint));
-    free(dial);
-}
-static void dial_arrives(struct event *event) {
-    struct dial *dial = event->a;
-    struct os_host *from = event->host, *to = dial->to;
-    struct listener *listener = listener_at(to, dial->port);
-    bool silent = is_unreachable(from, to) ||
-                  (listener && !listener->shut && listener->waiting_count >= listener->backlog) ||
-                  (listener && listener->waiting_count == (int)ARRAY_LENGTH(listener->waiting));
-    if (silent) {
-        if (sim.now_ns - dial->since_ns > TIMEOUT_NS) {
-            op_complete(dial->os, dial->op, -ETIMEDOUT);
-            free(dial);
-        } else {
-            event_add(RETRY_NS + sim_range(SIM_NETWORK, 0, 20 * RETRY_NS), dial_arrives, from, dial, NULL, 0);
-        }
-        return;
-    }
-    if (!listener || listener->shut) {
-        op_complete_after(dial->os, dial->op, -ECONNREFUSED, travel_ns(from, to));
-        free(dial);
-        return;
-    }
-    uint64_t id = ++sim.next_connection;
-    struct endpoint *near = endpoint_create(from, id), *far = endpoint_create(to, id);
-    near->peer = far;
-    far->peer = near;
-    snprintf(listener->waiting_from[listener->waiting_count], sizeof listener->waiting_from[0], "%s",
-             from == to ? "127.0.0.1" : from->address);
-    listener->waiting[listener->waiting_count++] = far;
-    event_add(travel_ns(from, to), connected, from, dial, near, 0);
-    try_accept(listener);
-}
-
-void os_connect_start(struct os *os, struct os_op *op, const char *address, uint16_t port) {
-    op_begin(os, op);
-    struct os_host *to = resolve(os->host, address);
-    if (!to) {
-        op_complete_after(os, op, -EHOSTUNREACH, sim_range(SIM_NETWORK, 10 * SIM_US, 5 * SIM_MS));
-        return;
-    }
-    struct dial *dial = malloc(sizeof *dial);
-    ASSERT(dial != NULL);
-    *dial = (struct dial){os, op, to, port, sim.now_ns};
-    event_add(travel_ns(os->host, to), dial_arrives, os->host, dial, NULL, 0);
 }
 
 // ---- ending
