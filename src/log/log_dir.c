@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a log directory: make it, lock it, whose is it (meta.properties), what is in it (names, checkpoints), was the
 // last stop clean, and only then anything is changed: interrupted deletions are finished and the marker is removed,
-// which is made durable before a log is loaded.
+// which is made durable before a log is loaded; so is, if the stop was not clean, what a killed process has left.
 //
 // What may go wrong: another process has the lock; foreign ids; a directory that no broker has made (Kafka refuses it,
 // as it may be somebody's data); a damaged high watermark checkpoint. A damaged recovery point or log start checkpoint
@@ -226,11 +226,20 @@ static int64_t take_clean_marker(struct opening *o) {
     return error < 0 ? explain(o, "fsync", error) : 0;
 }
 
+// A killed process leaves in the page cache what it wrote and did not flush. Loading cannot tell that from what is
+// durable; what it trusts would be lost in a power cut, even after an orderly stop in between.
+static int64_t flush_what_a_kill_left(struct opening *o) {
+    if (o->dir->was_clean || o->open->partition_count == 0) return 0;
+    int error = os_sync_filesystem(o->host, o->dir->lock_file);
+    return error < 0 ? explain(o, "syncfs", error) : 0;
+}
+
 // ---- open and close
 // ------------------------------------------------------------------------------------------------------------------
 static int64_t open_steps(struct opening *o) {
-    static int64_t (*const steps[])(struct opening *) = {open_lock,        check_meta,       list_partitions,
-                                                         read_checkpoints, finish_deletions, take_clean_marker};
+    static int64_t (*const steps[])(struct opening *) = {
+        open_lock,        check_meta,        list_partitions,       read_checkpoints,
+        finish_deletions, take_clean_marker, flush_what_a_kill_left};
     int64_t error = directory_create_all(o->host, o->dir->path);
     if (error < 0) return explain(o, "it cannot be made", error);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
