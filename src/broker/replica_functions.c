@@ -113,8 +113,8 @@ static void stop_checkpointed(struct checkpointer_wait *wait) {
 }
 
 // A deleted partition is reported as gone only when the checkpoint files do not name it any more: lines of this name
-// would be applied to the next partition that has it. On a full disk that takes until the space of the deleted files is
-// free (file.delete.delay.ms, usually a minute).
+// would be applied to the next partition that has it. On a full disk the checkpointer has the deleted files' space
+// freed for that; if others take it, it is tried again so often.
 enum { CHECKPOINT_TRIES = 120 };
 static void stop_done(struct replica_stop *stop) {
     struct stop_order *order = container_of(stop, struct stop_order, stop);

@@ -200,7 +200,9 @@ static flow_next broker_stop_step_watch(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->done_flag) return FLOW_WAIT;
     b->done_flag = b->controller == NULL;
-    if (b->checkpointer_runs) checkpointer_hurry(&b->checkpointer); // a deletion may wait for space
+    // Whoever waits for space on a full disk, does not any more.
+    if (b->checkpointer_runs) checkpointer_hurry(&b->checkpointer);
+    if (b->controller) embedded_hurry(b->store);
     if (b->controller) controller_stop(b->controller, flow, &b->done_flag);
     return FLOW_NEXT;
 }

@@ -2,7 +2,8 @@
 // The end of a log on its core. From log_close_start on nothing new is taken (appends and maintenance are answered
 // NOT_LEADER_OR_FOLLOWER); what is in flight ends by itself. Then either everything is flushed, the index files are cut
 // to their size, and a producer snapshot is written at the end, so that a clean start needs to read nothing; or, to
-// remove it, the directory gets a name ending in -delete, durably, and is deleted later.
+// remove it, the directory gets a name ending in -delete, durably, and is deleted later. Where a full disk has no room
+// for that name it is deleted at once; a crash meanwhile leaves a partition that is damaged, and still to be removed.
 //
 // Segments that are still being sent outlive the log. Failure: in a failed directory the log is only taken apart.
 #include "log/deletion.h"
@@ -29,6 +30,7 @@ struct close_task {
     struct save save;
     // lent to the function that renames
     char *from, *to, *parent;
+    bool is_deleted; // at once
 };
 
 static struct close_task *close_task_of(struct flow *flow) {
@@ -97,6 +99,10 @@ static flow_next close_step_saved(struct flow *flow) {
 static int64_t remove_run(struct os_host *host, void *argument) {
     struct close_task *t = argument;
     int error = os_rename(host, t->from, t->to);
+    if (log_is_full_disk(error)) { // the longer name does not fit into the parent
+        t->is_deleted = true;
+        error = directory_delete(host, t->from);
+    }
 #ifdef TAILRACE_PLANT_REMOVAL_UNSYNCED
     return error;
 #endif
@@ -123,7 +129,7 @@ static flow_next close_step_removed(struct flow *flow) {
     if (t->op.op.in_flight) return FLOW_WAIT;
     if (t->op.op.result < 0)
         return FLOW_DONE(flow, log_fail_directory(t->log, "renaming a partition's directory", (int)t->op.op.result));
-    deletion_of_directory(t->log->shard, t->to, t->log->config.file_delete_delay_ms);
+    if (!t->is_deleted) deletion_of_directory(t->log->shard, t->to, t->log->config.file_delete_delay_ms);
     return FLOW_DONE(flow, KAFKA_ERROR_NONE);
 }
 

@@ -12,6 +12,8 @@ struct deletion {
     struct os_op op;
     struct list link;
     struct log_shard *shard;
+    struct log_hurry *hurry; // NULL: nobody waits for it
+    bool sync;               // the names are gone durably: until then a file system may keep the space
     char *directory;
     int64_t *bases; // NULL: the whole directory
     size_t base_count;
@@ -28,14 +30,13 @@ int deletion_mark_segment(struct os_host *host, const char *directory, int64_t b
             !segment_path(to, directory, base_offset, suffix))
             return -ENAMETOOLONG;
         int error = os_rename(host, from, to);
+        if (log_is_full_disk(error)) error = os_unlink(host, from); // no room in the directory for the longer name
         if (error != 0 && error != -ENOENT) return error;
     }
     return 0;
 }
 
-static int64_t deletion_run(struct os_host *host, void *argument) {
-    const struct deletion *d = argument;
-    if (!d->bases) return directory_delete(host, d->directory);
+static void delete_segments(struct os_host *host, const struct deletion *d) {
     for (size_t i = 0; i < d->base_count; i++) {
         for (size_t j = 0; j < ARRAY_LENGTH(deletion_suffixes); j++) {
             char path[LOG_PATH_BYTES_MAX], suffix[32];
@@ -44,16 +45,30 @@ static int64_t deletion_run(struct os_host *host, void *argument) {
             if (segment_path(path, d->directory, d->bases[i], suffix)) os_unlink(host, path);
         }
     }
+}
+
+static int64_t deletion_run(struct os_host *host, void *argument) {
+    const struct deletion *d = argument;
+    if (d->bases) {
+        delete_segments(host, d);
+    } else {
+        directory_delete(host, d->directory);
+    }
+    if (!d->sync) return 0;
+    int error = directory_sync(host, d->bases ? d->directory : d->shard->dir->path);
+    if (error < 0 && error != -ENOENT) log_dir_fail(d->shard->dir, "fsync after a deletion", error);
     return 0;
 }
 
 static void deletion_end(struct deletion *d) {
     struct log_shard *shard = d->shard;
+    struct log_hurry *hurry = d->hurry;
     list_remove(&d->link);
     free(d->directory);
     free(d->bases);
     free(d);
     log_shard_leave(shard);
+    if (hurry && --hurry->pending == 0) hurry->done(hurry);
 }
 
 static void deletion_done(struct os_op *op) {
@@ -90,6 +105,22 @@ void deletion_of_segments(struct log_shard *shard, const char *directory, int64_
 
 void deletion_of_directory(struct log_shard *shard, const char *directory, int64_t delay_ms) {
     core_timer_set(shard->core, &deletion_new(shard, directory)->timer, (uint64_t)delay_ms);
+}
+
+void log_dir_hurry(struct log_dir *dir, struct core *core, struct log_hurry *hurry) {
+    struct log_shard *shard = dir->shards[core->id];
+    if (!shard) return;
+    LIST_FOREACH (link, &shard->deletions) {
+        struct deletion *d = container_of(link, struct deletion, link);
+        ASSERT(!d->hurry);
+        d->hurry = hurry;
+        hurry->pending++;
+        hurry->count++;
+        if (d->op.in_flight) continue;
+        core_timer_cancel(core, &d->timer);
+        d->sync = true;
+        deletion_due(&d->timer);
+    }
 }
 
 bool log_dir_leave_core(struct log_dir *dir, struct core *core) {

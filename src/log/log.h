@@ -94,6 +94,13 @@ int64_t log_remove_run(struct os_host *host, void *log_remove);
 // them. True: nothing of the directory is in use on this core any more. False: a deletion is under way, or something is
 // still being read: ask again later. After the last log of the core was closed, before log_dir_close().
 bool log_dir_leave_core(struct log_dir *dir, struct core *core);
+// The same are deleted now instead, for their space. `hurry` counts those that it waits for, over several calls; when
+// the last has gone, done() is called. One hurry of a core at a time.
+struct log_hurry {
+    uint32_t pending, count;
+    void (*done)(struct log_hurry *hurry);
+};
+void log_dir_hurry(struct log_dir *dir, struct core *core, struct log_hurry *hurry);
 
 // ---- what it holds
 // ---------------------------------------------------------------------------------------------------------------------

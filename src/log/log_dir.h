@@ -28,6 +28,8 @@ struct log_dir {
     uint64_t reserve_bytes;     // below this much free space produce is refused (promise 15)
     _Atomic bool below_reserve; // kept up to date by the checkpointer
     bool below_reserve_told;    // the checkpointer's: what the last line about it said
+    // So is this: below the reserve, or a checkpoint file found no space. What waits to be deleted goes at once then.
+    _Atomic bool short_of_space;
     // What the logs of one core share; NULL while it has none. A core touches only its own.
     struct log_shard *shards[CORES_MAX];
 };

@@ -7,10 +7,15 @@
 // could show is durable. When the file has grown well beyond the tree, the next job writes a whole new file instead
 // (temporary file, fsync, rename, fsync of the directory), which makes the waiting records durable as well.
 //
-// Failure: if a job fails for any reason, the store is broken for good; what was not durable is answered with FAILED
-// (outcome unknown: some of it may be found at the next start).
+// On a full disk topics must be deleted still, so some space behind the file's end is reserved. When that is used up
+// too, the job is tried again until there is space; all answers wait meanwhile. A part that was written is overwritten
+// then, or cut by the next start.
+//
+// Failure: if a job fails for any other reason, the store is broken for good; what was not durable is answered with
+// FAILED (outcome unknown: some of it may be found at the next start).
 #include "metastore/embedded.h"
 #include "base/text.h"
+#include "core/line.h"
 #include "metastore/metafile.h"
 #include "metastore/watches.h"
 #include <stdlib.h>
@@ -41,6 +46,18 @@ struct embedded {
     int file;
     uint64_t file_id;
     uint64_t file_bytes; // all of it durable
+    uint64_t reserve_bytes;
+    uint64_t reserved_bytes; // the file has space up to here
+    uint64_t room_bytes;     // free on the disk when it was looked at last
+    // The disk is full
+    bool waits_for_space; // the job will be tried again
+    bool hurry;           // not any more
+    struct flow_timer retry;
+};
+enum {
+    RETRY_MS = 500,
+    NO_SPACE = -28,    // ENOSPC
+    QUOTA_USED = -122, // EDQUOT
 };
 
 #define EMBEDDED_STEPS(STEP) STEP(embedded, serve) STEP(embedded, release)
@@ -52,12 +69,29 @@ static struct embedded *embedded_of(struct metastore *store) {
 
 // ---- file work, on helper threads
 
+static bool is_full_disk(int64_t error) {
+    return error == NO_SPACE || error == QUOTA_USED;
+}
+
+// What an fsync that finds no space has lost is not known.
+static int sync_error(int error) {
+    return is_full_disk(error) ? -5 : error; // EIO
+}
+
+// Keeps space behind the end. What cannot be reserved is asked for again next time.
+static void reserve(struct os_host *host, struct embedded *e, uint64_t end) {
+    uint64_t total;
+    if (os_space(host, e->path, &total, &e->room_bytes) != 0) e->room_bytes = 0;
+    if (end + e->reserve_bytes / 2 <= e->reserved_bytes) return;
+    if (os_reserve(host, e->file, end, e->reserve_bytes) == 0) e->reserved_bytes = end + e->reserve_bytes;
+}
+
 static int write_all(struct os_host *host, int file, const uint8_t *data, size_t size, uint64_t position) {
     while (size > 0) {
         struct os_vector vector = {data, size};
         int64_t n = os_pwritev(host, file, &vector, 1, position);
         if (n < 0) return (int)n;
-        if (n == 0) return -28; // ENOSPC: nothing can be written any more
+        if (n == 0) return NO_SPACE; // nothing can be written any more
         ASSERT((size_t)n <= size);
         data += n;
         size -= (size_t)n;
@@ -88,13 +122,14 @@ static int replace_file(struct os_host *host, const char *path, const struct met
     if (file < 0) return file;
     int result = os_lock(host, file);
     if (result >= 0) result = write_all(host, file, bytes->data, bytes->size, 0);
-    if (result >= 0) result = os_fsync(host, file);
+    if (result >= 0) result = sync_error(os_fsync(host, file));
     if (result >= 0) result = os_rename(host, temporary, path);
 #ifndef TAILRACE_PLANT_METASTORE_RENAME_UNSYNCED
-    if (result >= 0) result = sync_parent(host, path);
+    if (result >= 0) result = sync_error(sync_parent(host, path));
 #endif
     if (result >= 0) return file;
     os_close(host, file);
+    if (is_full_disk(result)) os_unlink(host, temporary);
     return result;
 }
 
@@ -106,12 +141,14 @@ static int64_t job_run(struct os_host *host, void *argument) {
         if (file < 0) return file;
         os_close(host, e->file);
         e->file = file;
+        e->reserved_bytes = 0;
     } else if (e->writing.size > 0) {
         result = write_all(host, e->file, e->writing.data, e->writing.size, e->writing_position);
 #ifndef TAILRACE_PLANT_STORE_UNSYNCED
-        if (result >= 0) result = os_fdatasync(host, e->file);
+        if (result >= 0) result = sync_error(os_fdatasync(host, e->file));
 #endif
     }
+    if (result >= 0) reserve(host, e, e->writing_position + e->writing.size);
     if (e->job_closes) {
         os_close(host, e->file);
         e->file = -1;
@@ -220,6 +257,7 @@ int64_t embedded_open_run(struct os_host *host, void *argument) {
     ASSERT(e->path != NULL);
     e->file = -1;
     e->compact_above_bytes = open->compact_above_bytes ? open->compact_above_bytes : EMBEDDED_COMPACT_BYTES;
+    e->reserve_bytes = open->reserve_bytes ? open->reserve_bytes : EMBEDDED_RESERVE_BYTES;
     int result = open_file(host, e, open);
     if (result >= 0) result = open_session(host, e, open);
     if (result < 0) {
@@ -227,6 +265,7 @@ int64_t embedded_open_run(struct os_host *host, void *argument) {
         embedded_free(e);
         return result;
     }
+    reserve(host, e, e->file_bytes);
     e->filling_batch = 1;
     e->filling_position = e->file_bytes;
     e->store.functions = &embedded_functions;
@@ -239,6 +278,12 @@ void embedded_attach(struct metastore *store, struct core *core) {
     ASSERT(store->core == NULL);
     store->core = core;
     flow_start(&embedded_of(store)->serve, &embedded_flow, core);
+}
+
+void embedded_hurry(struct metastore *store) {
+    struct embedded *e = embedded_of(store);
+    e->hurry = true;
+    flow_wake(&e->serve);
 }
 
 void embedded_discard(struct os_host *host, struct metastore *store) {
@@ -321,8 +366,20 @@ static void serve_break(struct embedded *e, int64_t error) {
     if (e->store.state_changed) e->store.state_changed(&e->store);
 }
 
+static bool serve_must_wait_for_space(const struct embedded *e) {
+    return is_full_disk(e->job.op.result) && !e->hurry && !e->closing && e->store.state != METASTORE_BROKEN;
+}
+
 static void serve_job_done(struct embedded *e) {
     e->job_started = false;
+    if (serve_must_wait_for_space(e)) {
+        if (!e->waits_for_space)
+            line(e->store.core, LINE_WARN, "metastore", e->path, "disk_full", "unwritten_bytes=%zu", e->writing.size);
+        e->waits_for_space = true;
+        flow_timer_set(&e->retry, &e->serve, RETRY_MS);
+        return;
+    }
+    e->waits_for_space = false;
     if (e->job.op.result < 0) {
         if (e->store.state != METASTORE_BROKEN) serve_break(e, e->job.op.result);
     } else {
@@ -356,7 +413,13 @@ static void serve_answers(struct embedded *e) {
 static bool serve_should_replace(const struct embedded *e) {
     uint64_t size = e->file_bytes + e->filling.size;
     uint64_t tree_bytes = e->tree.size_bytes + e->tree.nodes.count * 128;
-    return size > e->compact_above_bytes && size > 3 * tree_bytes;
+    return size > e->compact_above_bytes && size > 3 * tree_bytes && e->room_bytes > 2 * tree_bytes + e->reserve_bytes;
+}
+
+static void serve_send_job(struct embedded *e) {
+    e->job_started = true;
+    flow_op_init(&e->job, &e->serve);
+    os_offload(e->store.core->os, &e->job.op, job_run, e);
 }
 
 static void serve_start_job(struct embedded *e) {
@@ -375,9 +438,7 @@ static void serve_start_job(struct embedded *e) {
     e->writing_batch = e->filling_batch++;
     e->filling_position = e->writing_position + e->writing.size;
     e->job_closes = e->closing;
-    e->job_started = true;
-    flow_op_init(&e->job, &e->serve);
-    os_offload(e->store.core->os, &e->job.op, job_run, e);
+    serve_send_job(e);
 }
 
 static void serve_record_close(struct embedded *e) {
@@ -395,6 +456,12 @@ static flow_next embedded_step_serve(struct flow *flow) {
     if (e->job_started) serve_job_done(e);
     serve_answers(e);
     if (e->file < 0) return FLOW_NEXT;
+    if (e->waits_for_space) {
+        if (!e->retry.fired && !e->hurry) return FLOW_WAIT;
+        flow_timer_cancel(&e->retry);
+        serve_send_job(e);
+        return FLOW_WAIT;
+    }
     bool broken = e->store.state == METASTORE_BROKEN;
     if (broken) e->filling.size = 0;
     if (e->closing && !e->close_recorded && !broken) serve_record_close(e);

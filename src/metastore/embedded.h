@@ -12,15 +12,21 @@ struct embedded_open {
     const char *path;             // <first log directory>/tailrace.metadata
     bool must_exist;              // -ENOENT instead of making the file
     uint64_t compact_above_bytes; // 0: EMBEDDED_COMPACT_BYTES
+    uint64_t reserve_bytes;       // 0: EMBEDDED_RESERVE_BYTES
     // out
     struct metastore *store; // NULL on error
     char reason[512];        // what was wrong; or, with a store, what was cut; else ""
     uint64_t cut_bytes;
 };
-enum { EMBEDDED_COMPACT_BYTES = 1 << 20 };
+enum {
+    EMBEDDED_COMPACT_BYTES = 1 << 20,
+    EMBEDDED_RESERVE_BYTES = 512 << 10, // several thousand partitions can be deleted
+};
 // Returns 0 or a negative errno (-EINVAL: the file is damaged or of an unknown format).
 int64_t embedded_open_run(struct os_host *host, void *embedded_open);
 // On the control core, before the first call.
 void embedded_attach(struct metastore *store, struct core *core);
+// The broker stops: nobody waits for space on a full disk any more.
+void embedded_hurry(struct metastore *store);
 // Instead of attaching: frees a store that was opened.
 void embedded_discard(struct os_host *host, struct metastore *store);

@@ -132,6 +132,8 @@ int os_sync_filesystem(struct os_host *host, int file);
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes);
 // Makes an empty file so long, of zeros, with all its space reserved (where the file system cannot: without).
 int os_allocate(struct os_host *host, int file, uint64_t size_bytes);
+// Reserves space for what will be written there; the size stays.
+int os_reserve(struct os_host *host, int file, uint64_t position, uint64_t size_bytes);
 int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t size_bytes);
 int os_stat(struct os_host *host, const char *path, struct os_stat *stat);
 int os_stat_file(struct os_host *host, int file, struct os_stat *stat);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // sleep -> collect (every data core tells its partitions' ends) -> write (offloaded; only files whose content changed)
-// -> sleep.
+// -> sleep. Between the last two, where a directory is short of space: free (every data core deletes now what it would
+// delete later, and the round is made again).
 //
 // A file that could not be written for want of space stays as it was, which is safe for a partition that lives on: a
-// checkpoint that lags makes recovery longer, not wrong. Whoever needs more (a deletion) waits, and is told.
+// checkpoint that lags makes recovery longer, not wrong. Whoever needs more (a deletion) waits, and is told; what it
+// has renamed gives the room for the file that it waits for, although file.delete.delay.ms is not over.
 #include "replica/checkpointer.h"
 #include "base/hashmap.h"
 #include "core/line.h"
@@ -13,10 +15,15 @@
 
 #define CHECKPOINTER_STEPS(STEP)                                                                                       \
     STEP(checkpointer, sleep)                                                                                          \
-    STEP(checkpointer, collect) STEP(checkpointer, write) STEP(checkpointer, written) STEP(checkpointer, release)
+    STEP(checkpointer, collect)                                                                                        \
+    STEP(checkpointer, write) STEP(checkpointer, written) STEP(checkpointer, free) STEP(checkpointer, release)
 FLOW_DEFINE(checkpointer, CHECKPOINTER_STEPS)
 
-enum { FILES_A_DIRECTORY = 3, RETRY_MS = 1000 };
+enum {
+    FILES_A_DIRECTORY = 3,
+    RETRY_MS = 1000,
+    SHORT_OF_SPACE_BYTES = 1 << 20, // so little free space is none: there is nobody who can use it up
+};
 
 static struct checkpointer *self(struct flow *flow) {
     return container_of(flow, struct checkpointer, flow);
@@ -77,6 +84,7 @@ void checkpointer_stop(struct checkpointer *c, struct flow *flow, bool *done) {
 }
 
 static void collected(struct ends_request *request);
+static void freed(struct deletions_request *request);
 
 static flow_next checkpointer_step_sleep(struct flow *flow) {
     struct checkpointer *c = self(flow);
@@ -135,7 +143,8 @@ static void tell_of_space(struct checkpointer *c) {
 static flow_next checkpointer_step_written(struct flow *flow) {
     struct checkpointer *c = self(flow);
     if (c->op.op.in_flight) return FLOW_WAIT;
-    const bool disk_full = c->batch->disk_full, failed = disk_full || c->batch->dir_failed;
+    const bool disk_full = c->batch->disk_full, is_short = c->batch->short_of_space,
+               failed = disk_full || c->batch->dir_failed;
     tell_of_space(c);
     ends_free(&c->batch->ends);
     free(c->batch);
@@ -151,7 +160,28 @@ static flow_next checkpointer_step_written(struct flow *flow) {
         wait->done(wait);
     }
     c->retrying = disk_full;
-    flow_timer_set(&c->timer, flow, disk_full && c->interval_ms > RETRY_MS ? RETRY_MS : c->interval_ms);
+    c->freed = false;
+    for (int core = 0; is_short && core < c->data_cores; core++) {
+        c->deletions[core].done = freed;
+        c->deletions[core].context = c;
+        c->pending++;
+        deletions_hurry_send(c->core, core, &c->deletions[core]);
+    }
+    return FLOW_NEXT;
+}
+
+static void freed(struct deletions_request *request) {
+    struct checkpointer *c = request->context;
+    ASSERT(c->pending > 0);
+    if (request->hurry.count > 0) c->freed = true;
+    if (--c->pending == 0) flow_wake(&c->flow);
+}
+
+static flow_next checkpointer_step_free(struct flow *flow) {
+    struct checkpointer *c = self(flow);
+    if (c->pending > 0) return FLOW_WAIT;
+    const bool soon = c->retrying && c->interval_ms > RETRY_MS;
+    flow_timer_set(&c->timer, flow, c->freed ? 1 : soon ? RETRY_MS : c->interval_ms);
     return FLOW_GOTO(checkpointer, sleep);
 }
 
@@ -202,10 +232,13 @@ static uint64_t checkpoint_digest(const struct checkpoint *checkpoint) {
     return digest;
 }
 
-static void space_check(struct os_host *host, struct log_dir *dir) {
-    uint64_t total, available;
-    if (os_space(host, dir->path, &total, &available) != 0) return;
-    atomic_store_explicit(&dir->below_reserve, available < dir->reserve_bytes, memory_order_relaxed);
+static bool space_check(struct os_host *host, struct log_dir *dir, bool is_full) {
+    uint64_t total, available = UINT64_MAX;
+    if (os_space(host, dir->path, &total, &available) == 0)
+        atomic_store_explicit(&dir->below_reserve, available < dir->reserve_bytes, memory_order_relaxed);
+    const bool is_short = is_full || available < max_size(dir->reserve_bytes, SHORT_OF_SPACE_BYTES);
+    atomic_store_explicit(&dir->short_of_space, is_short, memory_order_relaxed);
+    return is_short;
 }
 
 int64_t checkpoint_batch_run(struct os_host *host, void *argument) {
@@ -216,6 +249,7 @@ int64_t checkpoint_batch_run(struct os_host *host, void *argument) {
     struct checkpoint checkpoint = {.entries = calloc(batch->ends.count + 1, sizeof *checkpoint.entries)};
     ASSERT(checkpoint.entries != NULL);
     for (int dir = 0; dir < batch->dir_count; dir++) {
+        bool is_full = false;
         for (int k = 0; k < FILES_A_DIRECTORY && !log_dir_is_failed(batch->dirs[dir]); k++) {
             checkpoint_fill(batch, dir, kinds[k], &checkpoint);
             uint64_t digest = checkpoint_digest(&checkpoint);
@@ -227,9 +261,9 @@ int64_t checkpoint_batch_run(struct os_host *host, void *argument) {
             if (log_dir_is_failed(batch->dirs[dir]))
                 batch->dir_failed = true;
             else
-                batch->disk_full = true;
+                batch->disk_full = is_full = true;
         }
-        space_check(host, batch->dirs[dir]);
+        if (space_check(host, batch->dirs[dir], is_full)) batch->short_of_space = true;
     }
     free(checkpoint.entries);
     return 0;

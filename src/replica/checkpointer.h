@@ -3,9 +3,11 @@
 // space of each directory.
 #pragma once
 
+#include "replica/deletions.h"
 #include "replica/ends.h"
 
-// Whoever must know that a round that began after now has been written. On a full disk it is tried again, every second.
+// Whoever must know that a round that began after now has been written. On a full disk it is tried again: at once when
+// something was deleted to make room, else every second.
 struct checkpointer_wait {
     struct list link;
     uint32_t tries_left;                          // more than one
@@ -25,9 +27,11 @@ struct checkpointer {
     struct list waiting, in_round; // of checkpointer_wait
     bool retrying;                 // a disk is full: the next round comes with the timer only
     bool hurry;
+    bool freed; // something was deleted for its space: the next round comes at once
     struct flow_timer timer;
     struct flow_op op;
     struct ends_request requests[CORES_MAX];
+    struct deletions_request deletions[CORES_MAX];
     int pending;
     struct checkpoint_batch *batch;
     uint64_t *written; // digest of each file as last written: [dir * 3 + kind]
@@ -58,8 +62,9 @@ struct checkpoint_batch {
     struct log_dir **dirs;
     int dir_count;
     struct ends_list ends;
-    uint64_t *written; // as in the checkpointer; NULL: write all
-    bool disk_full;    // out: a file of a directory that works is as it was
-    bool dir_failed;   // out: a directory has failed in this round
+    uint64_t *written;   // as in the checkpointer; NULL: write all
+    bool disk_full;      // out: a file of a directory that works is as it was
+    bool dir_failed;     // out: a directory has failed in this round
+    bool short_of_space; // out: so is a directory
 };
 int64_t checkpoint_batch_run(struct os_host *host, void *checkpoint_batch);

@@ -55,7 +55,7 @@ void inode_drop(struct inode *inode) {
     ASSERT(inode->references > 0);
     if (--inode->references > 0) return;
     list_remove(&inode->link);
-    inode->disk->used_bytes -= inode->size;
+    inode->disk->used_bytes -= inode->size + inode->reserved_bytes;
     file_forget_changes(inode, UINT64_MAX);
     directory_changes_free(inode);
     directory_free(&inode->entries);
@@ -212,7 +212,9 @@ static void file_note(struct inode *inode, const uint8_t *bytes, uint64_t size, 
 }
 
 static void set_size(struct inode *inode, uint64_t size) {
-    inode->disk->used_bytes += size - inode->size;
+    const uint64_t end = inode->size + inode->reserved_bytes; // a truncation gives up what was reserved
+    inode->reserved_bytes = size >= inode->size && size < end ? end - size : 0;
+    inode->disk->used_bytes += size + inode->reserved_bytes - end;
     inode->size = size;
 }
 
@@ -282,7 +284,8 @@ static void cut_file(struct inode *inode) {
         }
     }
     file_forget_changes(inode, UINT64_MAX);
-    inode->disk->used_bytes += inode->durable_size - inode->size;
+    inode->disk->used_bytes += inode->durable_size - inode->size - inode->reserved_bytes;
+    inode->reserved_bytes = 0;
     inode->size = inode->durable_size;
     free(inode->data);
     inode->data = NULL;

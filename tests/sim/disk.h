@@ -45,6 +45,7 @@ struct inode {
     // file
     uint8_t *data, *durable;
     uint64_t size, capacity, durable_size, durable_capacity;
+    uint64_t reserved_bytes; // taken from the disk beyond the size
     struct change *changes, **changes_last;
     uint8_t *cold; // a byte for each page that is not in the page cache; NULL: all are
     uint64_t cold_pages;

@@ -184,6 +184,18 @@ int os_allocate(struct os_host *host, int file, uint64_t size_bytes) {
     return 0;
 }
 
+int os_reserve(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
+    sim_block(host, "os_reserve", disk_latency(host->root, 5 * SIM_US, 100 * SIM_US));
+    struct inode *inode = disk_file(host, file, OS_WRITE, "os_reserve");
+    const uint64_t end = position + size_bytes, now = inode->size + inode->reserved_bytes;
+    if (end <= now) return 0;
+    struct disk *disk = inode->disk;
+    if (disk->used_bytes + end - now > disk->faults.capacity) return -ENOSPC;
+    disk->used_bytes += end - now;
+    inode->reserved_bytes = end - inode->size;
+    return 0;
+}
+
 static void stat_inode(const struct inode *inode, struct os_stat *stat) {
     *stat = (struct os_stat){.size_bytes = inode->is_directory ? PAGE_BYTES : inode->size,
                              .modified_ms = inode->modified_ms,

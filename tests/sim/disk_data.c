@@ -118,7 +118,7 @@ static int64_t write_admit(struct os_host *host, struct inode *inode, uint64_t s
     }
     if (size > 1 && sim_chance(SIM_FAULTS, faults->short_write)) size = sim_range(SIM_FAULTS, 1, size - 1);
     uint64_t end = position + size, used = inode->disk->used_bytes;
-    uint64_t free_bytes = used >= faults->capacity ? 0 : faults->capacity - used;
+    uint64_t free_bytes = (used >= faults->capacity ? 0 : faults->capacity - used) + inode->reserved_bytes;
     if (end > inode->size && end - inode->size > free_bytes) {
         uint64_t limit = inode->size + free_bytes;
         if (limit <= position) {

@@ -25,8 +25,9 @@ struct history {
     uint64_t promised; // answered OK, or seen by a read
     uint64_t sessions; // that came up and verified the tree
     int64_t last_session;
+    bool open;   // the writers run
     bool broken; // the store said FAILED
-    uint64_t compact_above_bytes;
+    uint64_t compact_above_bytes, reserve_bytes;
     uint64_t watch_saw; // by the answered read that set the watch; 0: on its way
     uint64_t watch_reads;
 };
@@ -208,8 +209,9 @@ FLOW_DEFINE(session, SESSION_STEPS)
 
 static flow_next session_step_open(struct flow *flow) {
     struct session *session = container_of(flow, struct session, flow);
-    session->open =
-        (struct embedded_open){.path = store_path, .compact_above_bytes = session->history->compact_above_bytes};
+    session->open = (struct embedded_open){.path = store_path,
+                                           .compact_above_bytes = session->history->compact_above_bytes,
+                                           .reserve_bytes = session->history->reserve_bytes};
     flow_op_init(&session->op, flow);
     os_offload(flow->core->os, &session->op.op, embedded_open_run, &session->open);
     return FLOW_NEXT;
@@ -302,6 +304,7 @@ static flow_next session_step_write(struct flow *flow) {
     SIM_CHECK(result == METASTORE_OK || counter_was_there, "the first write answered %s",
               metastore_result_name(result));
     session->history->sessions++;
+    session->history->open = true;
     for (int i = 0; i < WRITERS; i++) {
         session->writers[i].session = session;
         flow_start(&session->writers[i].flow, &writer_flow, flow->core);
@@ -321,27 +324,48 @@ static void start_session(struct core *core, void *history) {
     flow_start(&session->flow, &session_flow, core_control(core->set));
 }
 
+static bool is_open(void *history) {
+    return ((struct history *)history)->open;
+}
 static bool is_broken(void *history) {
     return ((struct history *)history)->broken;
 }
 
-void scenario_metastore(void) {
+// No write fails, and they go on when there is space again.
+static void fill_disk(struct os_host *host, struct sim_disk_faults *faults, struct history *history) {
+    const uint64_t capacity = faults->capacity;
+    uint64_t total, left;
+    os_space(host, "/data", &total, &left);
+    faults->capacity = total - left + (sim_chance(SIM_FAULTS, 500000) ? 0 : sim_range(SIM_FAULTS, 0, 3000));
+    sim_run(sim_range(SIM_FAULTS, 1, 1500) * SIM_MS, NULL, NULL);
+    SIM_CHECK(!history->broken, "a full disk breaks the store");
+    faults->capacity = capacity;
+    const uint64_t promised = history->promised;
+    if (sim_chance(SIM_FAULTS, 300000)) return;
+    for (int i = 0; i < 20 && history->promised == promised; i++)
+        sim_run(50 * SIM_MS, NULL, NULL);
+    SIM_CHECK(history->promised > promised, "nothing is written after a full disk");
+}
+
+static void run_metastore(bool full) {
     struct os_host *host = sim_host_create("broker", SIM_HOST_DEFAULT);
     sim_mkdir(host, "/data");
     struct sim_disk_faults *faults = sim_disk_faults(host, "/data");
     struct history *history = calloc(1, sizeof *history);
     ASSERT(history != NULL);
     history->compact_above_bytes = sim_chance(SIM_WORKLOAD, 700000) ? sim_range(SIM_WORKLOAD, 1000, 20000) : 0;
+    if (full) history->reserve_bytes = sim_range(SIM_WORKLOAD, 1, 20000);
     faults->short_write = (uint32_t)sim_range(SIM_FAULTS, 0, 200000);
     faults->slow = (uint32_t)sim_range(SIM_FAULTS, 0, 50000);
     faults->slow_ns = 20 * SIM_MS;
     struct sim_program program = {.start = start_session, .argument = history};
     for (int round = 0; round < ROUNDS; round++) {
-        history->broken = false;
+        history->broken = history->open = false;
         sim_start(host, sim_program_main, &program);
-        if (sim_chance(SIM_FAULTS, 150000)) faults->fsync_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 40);
-        if (sim_chance(SIM_FAULTS, 150000)) faults->write_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 40);
+        if (!full && sim_chance(SIM_FAULTS, 150000)) faults->fsync_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 40);
+        if (!full && sim_chance(SIM_FAULTS, 150000)) faults->write_eio_in = (uint32_t)sim_range(SIM_FAULTS, 1, 40);
         sim_run(sim_range(SIM_FAULTS, 200, 60000) * SIM_US, is_broken, history);
+        if (full && sim_run(SIM_SECOND, is_open, history)) fill_disk(host, faults, history);
         if (history->broken) sim_run(50 * SIM_MS, NULL, NULL); // every call ends, with FAILED
         faults->fsync_eio_in = faults->write_eio_in = 0;
         // A disk that failed an fsync shows what it does not have (see scenario_append.c): only a power cut ends that.
@@ -353,4 +377,11 @@ void scenario_metastore(void) {
     sim_run(200 * SIM_MS, NULL, NULL);
     SIM_CHECK(history->sessions == sessions + 1 && !history->broken, "the store did not come back");
     SIM_CHECK(history->watch_reads > 0, "the watch has seen nothing");
+}
+
+void scenario_metastore(void) {
+    run_metastore(false);
+}
+void scenario_metastore_full(void) {
+    run_metastore(true);
 }

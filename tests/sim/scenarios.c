@@ -9,6 +9,7 @@ static const struct scenario scenarios[] = {
     {"append", "append and fsync in a loop, kills and power cuts, disk faults", scenario_append, false},
     {"append-early-ack", "the same with a planted bug: acknowledges before the fsync", scenario_append_early_ack, true},
     {"metastore", "the embedded metadata store: kills, power cuts, disk faults", scenario_metastore, false},
+    {"metastore-full", "the same store on a disk that is full at times", scenario_metastore_full, false},
     {"log", "the log engine: producers, readers, checkpoints, kills, power cuts, disk faults", scenario_log, false},
     {"broker-calm", "a broker, producers and consumers; nothing goes wrong until the power cut at the end",
      scenario_broker_calm, false},
@@ -28,6 +29,7 @@ static const struct scenario scenarios[] = {
     {"stops", "stops at any instant, a second request or a crash meanwhile, then a start", scenario_stops, false},
     {"stops-disk", "the same on two disks that fail", scenario_stops_disk, false},
     {"topics-disk", "the same on two disks that fail and fill up", scenario_topics_disk, false},
+    {"full", "a topic is deleted because its disk is full", scenario_full, false},
 };
 
 const struct scenario *scenario_at(int index) {

@@ -98,6 +98,11 @@ int os_allocate(struct os_host *host, int file, uint64_t size_bytes) {
     return error == -EOPNOTSUPP || error == -ENOSYS ? os_truncate(host, file, size_bytes) : error;
 }
 
+int os_reserve(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
+    (void)host;
+    return UNINTERRUPTED(fallocate(file, FALLOC_FL_KEEP_SIZE, (off_t)position, (off_t)size_bytes));
+}
+
 int os_will_need(struct os_host *host, int file, uint64_t position, uint64_t size_bytes) {
     (void)host;
     return -posix_fadvise(file, (off_t)position, (off_t)size_bytes, POSIX_FADV_WILLNEED);

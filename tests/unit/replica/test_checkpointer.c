@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for a checkpoint is told whether it was written; on a full disk it is tried again.
+// Who waits for a checkpoint is told whether it was written; on a full disk it is tried again, and what waits to be
+// deleted goes at once.
 #include "core/core.h"
+#include "log/deletion.h"
 #include "os/linux/host.h"
 #include "replica/checkpointer.h"
 #include "replica/replica.h"
@@ -8,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct desk {
@@ -37,6 +40,8 @@ static void desk_open(struct desk *d) {
     d->set->cores[0]->replicas = &d->replicas;
     d->dir.path = d->path;
     d->dirs[0] = &d->dir;
+    d->replicas.dirs = d->dirs;
+    d->replicas.dir_count = 1;
     checkpointer_start(&d->checkpointer, core_control(d->set), d->dirs, 1, 1, 5);
 }
 
@@ -110,6 +115,33 @@ Test(checkpointer, tries_again_on_a_full_disk, .timeout = 60) {
         turn(&d);
     cr_assert_eq(w.wait.error, KAFKA_ERROR_NONE);
     cr_assert_eq(access(d.file, F_OK), 0);
+    desk_close(&d);
+}
+
+Test(checkpointer, deletes_at_once_on_a_full_disk, .timeout = 60) {
+    enum { A_DAY_MS = 86400000 };
+    struct desk d;
+    char old[128], file[160];
+    desk_open(&d);
+    cr_assert_eq(await(&d, 0), KAFKA_ERROR_NONE);
+    snprintf(old, sizeof old, "%s/old-0-delete", d.path);
+    snprintf(file, sizeof file, "%s/00000000000000000000.log", old);
+    cr_assert_eq(mkdir(old, 0755), 0);
+    fclose(fopen(file, "w"));
+    deletion_of_directory(log_shard_enter(&d.dir, d.set->cores[0]), old, A_DAY_MS);
+    log_shard_leave(d.dir.shards[0]);
+    cr_assert_eq(await(&d, 0), KAFKA_ERROR_NONE);
+    cr_assert_eq(access(file, F_OK), 0, "there is space, and it was deleted at once");
+    fill_disk(&d);
+    struct party w = {.wait = {.tries_left = 1000000, .done = waiter_done}};
+    checkpointer_await(&d.checkpointer, &w.wait);
+    while (access(old, F_OK) == 0)
+        turn(&d);
+    unlink(d.temporary); // that was the space
+    while (!w.done)
+        turn(&d);
+    cr_assert_eq(w.wait.error, KAFKA_ERROR_NONE);
+    cr_assert_null(d.dir.shards[0], "the deletion has ended");
     desk_close(&d);
 }
 
