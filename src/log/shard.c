@@ -4,6 +4,9 @@
 // What is used moves to the end of the list; a timer drops what has been idle, and too many are dropped from the front.
 // Kept in any case: what is referenced, a file with unflushed bytes (its error state must not be lost with the last
 // descriptor), and indexes with entries that no file has.
+//
+// With many partitions the list is long, and most of it is kept: so nobody looks through it at every opening. What is
+// in excess is dropped down to 7/8 of the limit, and the next look is due when there may be too many again.
 #include "log/shard.h"
 #include <stdlib.h>
 
@@ -87,8 +90,10 @@ void log_shard_close_file(struct log_shard *shard, struct segment *segment) {
 }
 
 static void shard_evict_files(struct log_shard *shard) {
+    if (shard->open_files <= SHARD_OPEN_FILES_MAX) shard->look_from_files = SHARD_OPEN_FILES_MAX + 1;
+    if (shard->open_files < shard->look_from_files) return;
     LIST_FOREACH_SAFE (link, &shard->open) {
-        if (shard->open_files <= SHARD_OPEN_FILES_MAX) return;
+        if (shard->open_files <= SHARD_OPEN_FILES_MAX - SHARD_OPEN_FILES_MAX / 8) break;
         struct segment *segment = container_of(link, struct segment, open_link);
         if (segment->file < 0) continue;
         if (segment_is_free_to_close(segment)) {
@@ -98,22 +103,31 @@ static void shard_evict_files(struct log_shard *shard) {
             log_flush_start(segment->log);
         }
     }
+    // Those that are left over are in use, or dirty.
+    shard->look_from_files = shard->open_files + shard->open_files / 64;
 }
 
+// An opening makes at most two more sealed segments with indexes: its own, and the one before it (a roll).
 static void shard_evict_indexes(struct log_shard *shard) {
     uint32_t sealed = 0;
+    if (shard->openings_unlooked > 0) {
+        shard->openings_unlooked--;
+        return;
+    }
     LIST_FOREACH (link, &shard->open) {
         struct segment *segment = container_of(link, struct segment, open_link);
         if (segment->indexes_resident && !segment_is_active(segment)) sealed++;
     }
+    const uint32_t wanted = sealed > SHARD_SEALED_INDEXES_MAX ? SHARD_SEALED_INDEXES_MAX / 8 * 7 : sealed;
     LIST_FOREACH_SAFE (link, &shard->open) {
-        if (sealed <= SHARD_SEALED_INDEXES_MAX) return;
+        if (sealed <= wanted) break;
         struct segment *segment = container_of(link, struct segment, open_link);
         if (segment_is_active(segment) || !segment_is_free_to_drop(segment)) continue;
         segment_drop_indexes(segment);
         shard_unlink_if_closed(segment);
         sealed--;
     }
+    if (sealed < SHARD_SEALED_INDEXES_MAX) shard->openings_unlooked = (SHARD_SEALED_INDEXES_MAX - sealed) / 2;
 }
 
 void log_shard_touch(struct log_shard *shard, struct segment *segment) {

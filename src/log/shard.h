@@ -30,6 +30,8 @@ struct log_shard {
     struct list logs; // of log.shard_link
     struct list open; // of segment.open_link: those with a file or resident indexes; least recently used first
     uint32_t open_files;
+    uint32_t look_from_files;   // there is nothing to close before so many are open
+    uint32_t openings_unlooked; // so many openings until there may be too many sealed indexes
     struct timer sweep;
     struct list flush_queue; // of log.flush.link
     struct flow flusher;
