@@ -163,11 +163,13 @@ static void check_topic(struct alter_configs *t, size_t row) {
         REFUSE(t, row, INVALID_REQUEST, "Default topic resources are not allowed.");
         return;
     }
-    if (!topic || topic->deleting) {
+    bool exists = topic && !topic->deleting;
+    // As in Kafka, an operation that the key does not allow is found before the topic is looked for.
+    if (!new_settings(t, row, exists ? topic->overrides : (struct config_map){0}, true, &settings)) return;
+    if (!exists) {
         REFUSE(t, row, UNKNOWN_TOPIC_OR_PARTITION, "The topic '%.*s' does not exist.", name_size, name);
         return;
     }
-    if (!new_settings(t, row, topic->overrides, true, &settings)) return;
     if (!topic_config_validate(&t->p.arena, controller_config(c), settings, &reason)) {
         bool unknown = strncmp(memory, "Unknown topic config", 20) == 0;
         if (unknown) {

@@ -154,6 +154,8 @@ def incremental_alter_configs(player):
             ask(f"{name} to a broker's number", BROKER, "0", ("log.cleaner.threads", "1", operation))
             ask(f"{name} to a broker's unknown", BROKER, "0", ("nosuch", "1", operation))
             ask(f"{name} of a logger", LOGGER, "0", ("root", "INFO", operation))
+        for key in ("retention.ms", "nosuch", "cleanup.policy"):
+            ask(f"append to {key} of an unknown topic", TOPIC, "nosuch", (key, "compact", APPEND))
         ask("delete the unknown", TOPIC, "altered2", ("nosuch", None, DELETE))
         ask("delete with a value", TOPIC, "altered2", ("retention.ms", "1", DELETE))
         ask("broker list", BROKER, "0", ("log.cleanup.policy", "compact", APPEND))
