@@ -157,7 +157,7 @@ int64_t save_run(struct os_host *host, void *argument) {
     if (error == 0 && save->epochs)
         error = file_replace(host, save->directory, "leader-epoch-checkpoint", save->epochs, save->epochs_bytes);
     if (error != 0) return error;
-    error = directory_sync(host, save->directory);
+    if (!save->epochs) error = directory_sync(host, save->directory); // else that was the end of replacing its file
     if (error != 0) save->sync_failed = true;
     if (error == 0 && save->stale_snapshot >= 0) error = snapshot_delete(host, save->directory, save->stale_snapshot);
     return error;
