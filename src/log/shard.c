@@ -90,10 +90,13 @@ void log_shard_close_file(struct log_shard *shard, struct segment *segment) {
 }
 
 static void shard_evict_files(struct log_shard *shard) {
-    if (shard->open_files <= SHARD_OPEN_FILES_MAX) shard->look_from_files = SHARD_OPEN_FILES_MAX + 1;
-    if (shard->open_files < shard->look_from_files) return;
+    const uint32_t wanted = SHARD_OPEN_FILES_MAX / 8 * 7;
+    if (shard->open_files <= wanted) shard->look_from_files = 0;
+    if (shard->open_files <= SHARD_OPEN_FILES_MAX || shard->open_files < shard->look_from_files) return;
+    uint32_t looked_at = 0;
     LIST_FOREACH_SAFE (link, &shard->open) {
-        if (shard->open_files <= SHARD_OPEN_FILES_MAX - SHARD_OPEN_FILES_MAX / 8) break;
+        if (shard->open_files <= wanted) break;
+        looked_at++;
         struct segment *segment = container_of(link, struct segment, open_link);
         if (segment->file < 0) continue;
         if (segment_is_free_to_close(segment)) {
@@ -103,8 +106,8 @@ static void shard_evict_files(struct log_shard *shard) {
             log_flush_start(segment->log);
         }
     }
-    // Those that are left over are in use, or dirty.
-    shard->look_from_files = shard->open_files + shard->open_files / 64;
+    // Where most are in use or dirty, a look costs 64 steps for each opening.
+    shard->look_from_files = shard->open_files + 1 + looked_at / 64;
 }
 
 // An opening makes at most two more sealed segments with indexes: its own, and the one before it (a roll).
