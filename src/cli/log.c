@@ -75,6 +75,9 @@ int command_log(int argc, char **argv) {
             fprintf(stderr, "tailrace log: no memory\n");
             return CLI_FAILED;
         }
+        char name[32];
+        snprintf(name, sizeof name, "log %s", commands[i].name);
+        argv[1] = name; // what messages call the command
         int status = commands[i].run(host, argc - 1, argv + 1);
         os_host_destroy(host);
         return cli_finish_output("tailrace log") ? status : CLI_FAILED;
