@@ -27,6 +27,7 @@ bool perf_has_servers(const rd_kafka_conf_t *conf);
 bool perf_number(struct cli_arguments *a, int64_t min, int64_t max, int64_t *value);
 // Takes conf. NULL, and said so, if librdkafka refuses the configuration.
 rd_kafka_t *perf_client(rd_kafka_conf_t *conf, enum perf_role role, const char *command);
+enum { PERF_TALK_MS = 500 }; // who waits for a broker looks so often whether there is an error to be told
 // Metadata of one topic that has partitions and leaders; waits for it to be created. NULL, and said so.
 const struct rd_kafka_metadata *perf_topic(rd_kafka_t *client, const char *command, const char *topic, int timeout_ms);
 

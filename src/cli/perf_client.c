@@ -117,13 +117,26 @@ static bool has_leaders(const struct rd_kafka_metadata_topic *topic) {
     return topic->err == RD_KAFKA_RESP_ERR_NO_ERROR && topic->partition_cnt > 0;
 }
 
+// As rd_kafka_metadata(), in growing parts: between them the error callback says why it takes so long.
+static rd_kafka_resp_err_t metadata_ask(rd_kafka_t *client, rd_kafka_topic_t *handle,
+                                        const struct rd_kafka_metadata **metadata, uint64_t end_ns) {
+    for (int part_ms = PERF_TALK_MS;; part_ms *= 2) {
+        uint64_t now_ns = perf_now_ns();
+        int left_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / 1000000) : 0;
+        rd_kafka_resp_err_t error = rd_kafka_metadata(client, 0, handle, metadata, (int)min_i64(part_ms, left_ms) + 1);
+        bool may_come = error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__TIMED_OUT;
+        rd_kafka_poll(client, 0);
+        if (!may_come || part_ms >= left_ms) return error;
+    }
+}
+
 const struct rd_kafka_metadata *perf_topic(rd_kafka_t *client, const char *command, const char *topic, int timeout_ms) {
     uint64_t end_ns = perf_now_ns() + (uint64_t)timeout_ms * 1000000;
     rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
     rd_kafka_resp_err_t error = handle ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error();
     const struct rd_kafka_metadata *metadata = NULL;
     while (handle) {
-        error = rd_kafka_metadata(client, 0, handle, &metadata, timeout_ms);
+        error = metadata_ask(client, handle, &metadata, end_ns);
         if (!error && metadata->topic_cnt == 1 && has_leaders(&metadata->topics[0])) break;
         if (!error) {
             error = metadata->topic_cnt == 1 && metadata->topics[0].err ? metadata->topics[0].err

@@ -135,7 +135,11 @@ static bool create_topic(struct e2e *e) {
     }
     rd_kafka_queue_t *queue = rd_kafka_queue_new(e->producer);
     rd_kafka_CreateTopics(e->producer, &topic, 1, NULL, queue);
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 30000);
+    rd_kafka_event_t *event = NULL;
+    for (int waited_ms = 0; !event && waited_ms < 30000; waited_ms += PERF_TALK_MS) {
+        event = rd_kafka_queue_poll(queue, PERF_TALK_MS);
+        rd_kafka_poll(e->producer, 0); // the error callback says why it takes so long
+    }
     rd_kafka_resp_err_t error = event ? rd_kafka_event_error(event) : RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (!error) {
         size_t count;
