@@ -55,10 +55,15 @@ static void controller_answered(struct core *core, struct controller_request *re
     flow_wake(&b->watch.flow);
 }
 
-static void dir_tell(struct broker *b, int dir) {
-    line(b->control, LINE_ERROR, "log", b->dirs[dir]->path, "directory_failed", "reason=\"%s\"",
+void broker_watch_tell_line(struct broker *b, int dir) {
+    line(b->control, LINE_ERROR, "log", b->dirs[dir]->path, "directory_failed",
+         "reason=\"%s\" todo=\"its partitions are offline: repair the directory, then restart the broker\"",
          b->dirs[dir]->failure_reason);
     b->watch.told[dir] = true;
+}
+
+static void dir_tell(struct broker *b, int dir) {
+    broker_watch_tell_line(b, dir);
     for (int i = 0; i < b->data_cores; i++) {
         b->cores[i].failed_dir = dir;
         b->watch.pending++;
@@ -66,6 +71,7 @@ static void dir_tell(struct broker *b, int dir) {
     }
     b->watch.request = (struct controller_request){.kind = CONTROLLER_LOG_DIR_FAILED,
                                                    .log_dir = dir,
+                                                   .log_dir_path = b->dirs[dir]->path,
                                                    .row_count = 1,
                                                    .answered = controller_answered,
                                                    .context = b};

@@ -128,6 +128,8 @@ __attribute__((format(printf, 2, 3))) void broker_fail(struct broker *b, const c
 // steps.c: every data core writes its step counters to the log.
 void broker_tell_steps(struct broker *b);
 void broker_watch_begin(struct broker *b);
+// The ERROR line about a directory that has failed; it is not told again.
+void broker_watch_tell_line(struct broker *b, int dir);
 // Ends after what it is doing; sets *done and wakes the flow.
 void broker_watch_end(struct broker *b, struct flow *flow, bool *done);
 // For the checkpointer: lines of replicas that were found and not taken yet.

@@ -121,7 +121,8 @@ struct controller_request {
         int32_t log_dir;                               // LOG_DIR_FAILED
         struct controller_offset *offsets;             // STORE_OFFSETS, LOAD_OFFSETS
     };
-    struct str group; // STORE_OFFSETS, LOAD_OFFSETS
+    const char *log_dir_path; // LOG_DIR_FAILED
+    struct str group;         // STORE_OFFSETS, LOAD_OFFSETS
     size_t row_count;
     // out
     int16_t error;             // of the whole request: NOT_CONTROLLER, ...

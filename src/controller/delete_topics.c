@@ -203,7 +203,10 @@ static flow_next deletion_step_stop(struct flow *flow) {
     for (struct deletion *d = t->first; d; d = d->next) {
         if (d->replicas_failed == 0) continue;
         d->failed = true;
-        line(t->p.controller->core, LINE_ERROR, "controller", d->name.data, "deletion_stuck", "replicas=%zu",
+        line(t->p.controller->core, LINE_ERROR, "controller", d->name.data, "deletion_stuck",
+             "replicas=%zu reason=\"a log directory that may have them is offline or full; the topic stays hidden\" "
+             "todo=\"repair the directory (the lines directory_failed name it) or make space, then restart the broker: "
+             "it deletes the rest\"",
              d->replicas_failed);
     }
     return FLOW_NEXT;

@@ -87,7 +87,10 @@ static flow_next offline_step_decide(struct flow *flow) {
         for (int32_t p = 0; p < topic->partition_count; p++)
             if (topic->partitions[p].log_dir == dir) partition_goes(t, topic, p, &chunk);
     }
-    line(c->core, LINE_ERROR, "controller", "", "log_dir_failed", "index=%d topics=%zu", dir, t->count);
+    line(c->core, LINE_ERROR, "controller", t->p.request->log_dir_path, "log_dir_failed",
+         "topics=%zu reason=\"their partitions in this directory are offline\" todo=\"repair the directory (its line "
+         "directory_failed says why), then restart the broker\"",
+         t->count);
     writes_start(&t->p.writes, c, flow);
     return FLOW_NEXT;
 }

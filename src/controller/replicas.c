@@ -168,7 +168,8 @@ static struct image_topic *take_topic_failures(struct controller *c) {
         struct replica_order *order = container_of(link, struct replica_order, link);
         if (!uuid_equal(order->replica.topic_id, id)) continue;
         if (topic) image_partition_edit(topic, order->replica.partition)->offline = true;
-        line(c->core, LINE_ERROR, "controller", order->topic->name.data, "replica_offline", "partition=%d error=%s",
+        line(c->core, LINE_ERROR, "controller", order->topic->name.data, "replica_offline",
+             "partition=%d error=%s todo=\"the line offline of the partition says what is wrong\"",
              order->replica.partition, kafka_error_name(order->replica.error));
         order_free(order);
     }

@@ -198,8 +198,9 @@ static void load_done(struct statelog_load *load) {
         char subject[64];
         snprintf(subject, sizeof subject, "%s-%d", GROUPS_TOPIC, p->index);
         line(groups->core, LINE_ERROR, "group", subject, "load_failed",
-             "error=%s offset=%lld reason=\"%s\" retry_ms=%d", kafka_error_name(load->error),
-             (long long)load->end_offset, load->reason, RETRY_MS);
+             "error=%s offset=%lld reason=\"%s\" retry_ms=%d todo=\"its groups are not served: if it goes on, ask "
+             "tailrace log verify\"",
+             kafka_error_name(load->error), (long long)load->end_offset, load->reason, RETRY_MS);
         drop_groups_of(groups, p, KAFKA_ERROR_NOT_COORDINATOR);
         core_timer_set(groups->core, &p->retry, RETRY_MS);
     }

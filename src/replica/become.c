@@ -73,8 +73,9 @@ static flow_next become_step_attach(struct flow *flow) {
     if (!b->load.log) {
         ASSERT(b->error != KAFKA_ERROR_NONE);
         p->state = PARTITION_OFFLINE;
-        line(flow->core, LINE_ERROR, "replica", subject, "offline", "error=%s reason=\"%s\"",
-             kafka_error_name(b->error), b->reason);
+        line(flow->core, LINE_ERROR, "replica", subject, "offline",
+             "error=%s directory=%s reason=\"%s\" todo=\"mend what the reason names, then restart the broker\"",
+             kafka_error_name(b->error), b->load.dir->path, b->reason);
         return FLOW_NEXT;
     }
     p->log = b->load.log;

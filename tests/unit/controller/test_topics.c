@@ -328,7 +328,7 @@ Test(topics, a_failing_directory) {
     cr_assert_not(bench_topic(&b, "good")->partitions[0].offline);
     b.become_error = 0;
     // The whole directory 1 fails: its leaders are gone, their epochs one higher.
-    struct asked a = {.request = {.kind = CONTROLLER_LOG_DIR_FAILED, .log_dir = 1}};
+    struct asked a = {.request = {.kind = CONTROLLER_LOG_DIR_FAILED, .log_dir = 1, .log_dir_path = "/b"}};
     asked_send(&b, &a);
     while (!a.answered)
         bench_turn(&b);
