@@ -5,7 +5,8 @@
 // directory in turn) -> ids (one broker.id and cluster.id for all) -> open_store, store -> controller (the image is on
 // every core, replicas begin to load) -> meta (ids into meta.properties) -> accept -> ready.
 //
-// Whatever fails stops the broker again, with exit status 1 and the reason. Partitions load while clients can already
+// Whatever fails stops the broker again, with exit status 1 and the reason; but a log directory other than the first,
+// which holds the metadata, only goes offline if it cannot be used. Partitions load while clients can already
 // connect; each serves as soon as it is ready.
 #include "broker/internal.h"
 #include "core/line.h"
@@ -102,8 +103,12 @@ static flow_next start_step_open_dir(struct flow *flow) {
     struct broker *b = self(flow);
     if (flow->stop) return start_fail(b);
     if (b->next == b->dir_count) return FLOW_GOTO(start, ids);
-    b->dir_open = (struct log_dir_open){
-        .path = b->dir_paths[b->next], .index = b->next, .broker_id = b->broker_id, .cluster_id = b->cluster_id};
+    b->dir_open = (struct log_dir_open){.path = b->dir_paths[b->next],
+                                        .index = b->next,
+                                        .broker_id = b->broker_id,
+                                        .cluster_id = b->cluster_id,
+                                        .reserve_bytes = config_i64(b->config, CONFIG_TAILRACE_DISK_RESERVE_BYTES),
+                                        .may_fail = b->next > 0};
     flow_op_init(&b->op, flow);
     os_offload(b->control->os, &b->op.op, log_dir_open_run, &b->dir_open);
     return FLOW_NEXT;
@@ -136,12 +141,15 @@ static flow_next start_step_opened(struct flow *flow) {
         log_dir_open_free(open);
         return start_fail(b);
     }
-    if (open->reason[0]) line(b->control, LINE_WARN, "log", open->path, "opened", "reason=\"%s\"", open->reason);
     b->dirs[b->next] = open->dir;
     b->dir_clean[b->next] = open->dir->was_clean;
-    open->dir->reserve_bytes = (uint64_t)config_i64(b->config, CONFIG_TAILRACE_DISK_RESERVE_BYTES);
-    ids_adopt(b, open);
-    found_add(b, open);
+    if (log_dir_is_failed(open->dir)) {
+        broker_watch_tell_line(b, b->next);
+    } else {
+        if (open->reason[0]) line(b->control, LINE_WARN, "log", open->path, "opened", "reason=\"%s\"", open->reason);
+        ids_adopt(b, open);
+        found_add(b, open);
+    }
     log_dir_open_free(open);
     b->next++;
     return FLOW_GOTO(start, open_dir);
@@ -269,13 +277,18 @@ static flow_next start_step_controller(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+// A directory in which it cannot be written has failed; the watch tells about it. Only the first one must work.
 static int64_t meta_write_run(struct os_host *host, void *argument) {
     struct broker *b = argument;
+    int result = 0;
     for (int i = 0; i < b->dir_count; i++) {
+        if (log_dir_is_failed(b->dirs[i])) continue;
         int error = log_dir_write_meta(host, b->dirs[i], b->broker_id, b->cluster_id);
-        if (error != 0) return error;
+        if (error == 0) continue;
+        if (i > 0) log_dir_fail(b->dirs[i], "writing meta.properties", error);
+        if (i == 0) result = error;
     }
-    return 0;
+    return result;
 }
 
 static flow_next start_step_meta(struct flow *flow) {
@@ -289,7 +302,8 @@ static flow_next start_step_meta_written(struct flow *flow) {
     struct broker *b = self(flow);
     if (b->op.op.in_flight) return FLOW_WAIT;
     if (b->op.op.result != 0) {
-        broker_fail(b, "meta.properties could not be written: %s", os_error_text((int)b->op.op.result));
+        broker_fail(b, "%s/meta.properties could not be written: %s", b->dir_paths[0],
+                    os_error_text((int)b->op.op.result));
         return start_fail(b);
     }
     return flow->stop ? start_fail(b) : FLOW_NEXT;

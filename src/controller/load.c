@@ -188,9 +188,13 @@ static void place(struct controller *c, struct image_topic *topic, struct image_
     for (int i = 0; i < c->load.dir_count; i++)
         any_failed = any_failed || c->load.dir_failed[i];
     int dir = c->options.replicas->find(c->options.context, topic->name, index);
-    replica_place(c, partition, dir);
-    // It may be in the directory that failed: a new, empty one would lose what it has.
-    if (dir < 0 && any_failed && partition->owner_core >= 0) partition->offline = true;
+    // It may be in the directory that failed: a new, empty one would lose what it has. Without a place it is not taken
+    // for deleted either, see replicas_stop().
+    if (dir < 0 && any_failed && replica_is_here(c, partition)) {
+        partition->offline = true;
+    } else {
+        replica_place(c, partition, dir);
+    }
 }
 
 static struct bytes state_of(struct arena *a, const struct image_partition *partition) {

@@ -3,9 +3,9 @@
 // last stop clean, and only then anything is changed: interrupted deletions are finished and the marker is removed,
 // which is made durable before a log is loaded; so is, if the stop was not clean, what a killed process has left.
 //
-// What may go wrong: another process has the lock; foreign ids; a directory that no broker has made (Kafka refuses it,
-// as it may be somebody's data); a damaged high watermark checkpoint. A damaged recovery point or log start checkpoint
-// costs time only: it is taken for missing, and *reason says so.
+// What may go wrong: an error of the disk; another process has the lock; foreign ids; a directory that no broker has
+// made (Kafka refuses it, as it may be somebody's data); a damaged high watermark checkpoint. A damaged recovery point
+// or log start checkpoint costs time only: it is taken for missing, and *reason says so.
 #include "log/log_dir.h"
 #include "base/assert.h"
 #include "log/checkpoint.h"
@@ -14,6 +14,7 @@
 #include "log/meta.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const LOCK_FILE = ".lock";
@@ -27,6 +28,7 @@ struct opening {
     struct text reason;
     struct name_list names; // everything in it
     size_t partition_capacity;
+    bool is_foreign; // it works, but it is not this broker's
 };
 
 static int64_t explain(struct opening *o, const char *what, int64_t error) {
@@ -44,9 +46,13 @@ static int64_t open_lock(struct opening *o) {
     o->dir->lock_file = os_open(o->host, path, OS_READ | OS_WRITE | OS_CREATE);
     if (o->dir->lock_file < 0) return explain(o, LOCK_FILE, o->dir->lock_file);
     int error = os_lock(o->host, o->dir->lock_file);
-    if (error == -EAGAIN)
-        text_addf(&o->reason, "log directory %s is in use by another process (it holds a lock on %s)", o->dir->path,
-                  path);
+    if (error == -EAGAIN) {
+        o->is_foreign = true;
+        text_addf(&o->reason,
+                  "log directory %s is in use by another process, or is in log.dirs twice under two names (there is a "
+                  "lock on %s)",
+                  o->dir->path, path);
+    }
     return error < 0 ? explain(o, LOCK_FILE, error) : 0;
 }
 
@@ -71,6 +77,8 @@ static int64_t read_meta(struct os_host *host, const struct log_dir *dir, struct
 static int64_t check_meta(struct opening *o) {
     struct meta_properties meta;
     int64_t error = read_meta(o->host, o->dir, &meta, &o->reason);
+    o->is_foreign = true; // unless all is well
+    if (error < 0) o->is_foreign = meta.is_foreign;
     if (error < 0) return explain(o, LOG_DIR_META, error);
     struct log_dir_open *open = o->open;
     open->found_broker_id = meta.broker_id;
@@ -90,6 +98,7 @@ static int64_t check_meta(struct opening *o) {
                   open->path, meta.cluster_id, LOG_DIR_META, wanted);
         return -EINVAL;
     }
+    o->is_foreign = false;
     return 0;
 }
 
@@ -142,6 +151,7 @@ static int64_t list_entry(struct opening *o, const char *name) {
     if (!stat.is_directory) return 0;
     if (kind == DIR_PARTITION) add_partition(o, topic, partition);
     if (kind != DIR_UNKNOWN) return 0;
+    o->is_foreign = true;
     text_addf(&o->reason, "log directory %s: the directory \"", o->open->path);
     text_add_escaped(&o->reason, str_of(name));
     text_addf(&o->reason, "\" is not a partition (topic-partition): only topic data may be in here; move it elsewhere");
@@ -234,12 +244,30 @@ static int64_t flush_what_a_kill_left(struct opening *o) {
     return error < 0 ? explain(o, "syncfs", error) : 0;
 }
 
+// ---- space
+// ------------------------------------------------------------------------------------------------------------------------
+uint64_t log_dir_reserve(int64_t configured_bytes, uint64_t total_bytes) {
+    enum { GIB = 1 << 30 };
+    if (configured_bytes >= 0) return (uint64_t)configured_bytes;
+    const uint64_t wanted = total_bytes / 50 > GIB ? total_bytes / 50 : GIB;
+    return wanted < total_bytes / 10 ? wanted : total_bytes / 10;
+}
+
+static int64_t look_at_space(struct opening *o) {
+    uint64_t total, available;
+    int error = os_space(o->host, o->dir->path, &total, &available);
+    if (error < 0) return explain(o, "its free space", error);
+    o->dir->reserve_bytes = log_dir_reserve(o->open->reserve_bytes, total);
+    atomic_store_explicit(&o->dir->below_reserve, available < o->dir->reserve_bytes, memory_order_relaxed);
+    return 0;
+}
+
 // ---- open and close
 // ------------------------------------------------------------------------------------------------------------------
 static int64_t open_steps(struct opening *o) {
     static int64_t (*const steps[])(struct opening *) = {
-        open_lock,        check_meta,        list_partitions,       read_checkpoints,
-        finish_deletions, take_clean_marker, flush_what_a_kill_left};
+        open_lock,        check_meta,    list_partitions,   read_checkpoints,
+        finish_deletions, look_at_space, take_clean_marker, flush_what_a_kill_left};
     int64_t error = directory_create_all(o->host, o->dir->path);
     if (error < 0) return explain(o, "it cannot be made", error);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -273,12 +301,18 @@ int64_t log_dir_open_run(struct os_host *host, void *log_dir_open) {
     name_list_free(&o.names);
     if (error < 0) {
         ASSERT(open->reason[0] != '\0');
-        free_dir(host, o.dir);
         log_dir_open_free(open);
+    }
+    if (error < 0 && (o.is_foreign || !open->may_fail)) {
+        free_dir(host, o.dir);
         return error;
     }
+    if (error < 0) {
+        snprintf(o.dir->failure_reason, sizeof o.dir->failure_reason, "%s", open->reason);
+        atomic_store_explicit(&o.dir->state, LOG_DIR_FAILED, memory_order_release);
+    }
     open->dir = o.dir;
-    return 0;
+    return error;
 }
 
 void log_dir_open_free(struct log_dir_open *open) {

@@ -24,9 +24,9 @@ struct log_dir {
     int lock_file;
     bool was_clean;
     _Atomic int state;          // enum log_dir_failure
-    char failure_reason[256];   // written once by whoever set the state, before it is published
+    char failure_reason[512];   // written once by whoever set the state, before it is published
     uint64_t reserve_bytes;     // below this much free space produce is refused (promise 15)
-    _Atomic bool below_reserve; // kept up to date by the checkpointer
+    _Atomic bool below_reserve; // found at opening, kept up to date by the checkpointer
     bool below_reserve_told;    // the checkpointer's: what the last line about it said
     // So is this: below the reserve, or a checkpoint file found no space. What waits to be deleted goes at once then.
     _Atomic bool short_of_space;
@@ -58,8 +58,10 @@ struct log_dir_open {
     int index;
     int32_t broker_id;      // -1: whatever meta.properties says, else 0 is for the caller to choose
     const char *cluster_id; // "" : whatever meta.properties says
+    int64_t reserve_bytes;  // as log_dir_reserve()
+    bool may_fail;          // the broker can do without it
     // out
-    struct log_dir *dir;                  // NULL on error
+    struct log_dir *dir;                  // NULL on error; with may_fail sometimes one that has failed
     char reason[512];                     // what was wrong and what to do; or, with a dir, a warning; else ""
     int32_t found_broker_id;              // -1: no meta.properties yet
     char found_cluster_id[64];            // "": none yet
@@ -70,8 +72,15 @@ struct log_dir_open {
 // directories are removed), reads the checkpoints, reads and removes the clean-shutdown marker (and makes the removal
 // durable) before anything is loaded. Returns 0 or a negative errno (-EINVAL: something is not as it must be, see
 // reason; -EAGAIN: another process has it).
+//
+// What cannot be read or written, and what is damaged, concerns this directory alone: with may_fail it is given with
+// the error, in the state in which a failure of the running broker would leave it (as Kafka does). What shows that it
+// is not this broker's (another process has it; foreign ids, formats or directories) is a mistake in the configuration:
+// no directory.
 int64_t log_dir_open_run(struct os_host *host, void *log_dir_open);
 void log_dir_open_free(struct log_dir_open *open);
+// The free space to keep in a file system of that size. configured -1: 2 % of it, at least 1 GiB, but at most 10 %.
+uint64_t log_dir_reserve(int64_t configured_bytes, uint64_t total_bytes);
 // meta.properties with version 0, written durably if it is missing or lacks an id. Returns 0 or a negative errno.
 int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker_id, const char *cluster_id);
 

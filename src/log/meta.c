@@ -25,12 +25,14 @@ static bool take_values(const struct property_list *list, struct meta_properties
     struct str version = value_of(list, "version"), broker_id = value_of(list, "broker.id");
     int64_t number = 0;
     if (!str_is_null(version) && (!parse_i64(version, 0, INT32_MAX, &number) || number > 1)) {
+        meta->is_foreign = number > 1;
         text_addf(reason, "version=");
         text_add_escaped(reason, version);
         text_addf(reason, " is not known, 0 is");
         return false;
     }
     if (number == 1) {
+        meta->is_foreign = true;
         text_addf(reason, "version=1 is the format of a KRaft broker, whose metadata this broker cannot read");
         return false;
     }
@@ -61,7 +63,7 @@ bool meta_parse(struct str text, struct meta_properties *meta, struct text *reas
     if (!good) text_addf(reason, "line %" PRId32 ": %s", line, why);
     if (good) good = take_values(&list, meta, reason);
     arena_drop(&arena);
-    if (!good) *meta = (struct meta_properties){.broker_id = -1};
+    if (!good) *meta = (struct meta_properties){.broker_id = -1, .is_foreign = meta->is_foreign};
     return good;
 }
 

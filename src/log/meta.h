@@ -8,6 +8,7 @@ struct meta_properties {
     int32_t broker_id;     // -1: not in the file
     char cluster_id[64];   // "": not in the file
     char directory_id[64]; // "": not in the file; kept
+    bool is_foreign;       // of a format that is not this broker's (meta_parse gave false): not damaged, but not ours
 };
 // False: *reason says what is wrong and what would be right.
 bool meta_parse(struct str text, struct meta_properties *meta, struct text *reason);

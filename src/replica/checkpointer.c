@@ -29,6 +29,21 @@ static struct checkpointer *self(struct flow *flow) {
     return container_of(flow, struct checkpointer, flow);
 }
 
+// Once for each change: clients only see KAFKA_STORAGE_ERROR.
+static void tell_of_space(struct checkpointer *c) {
+    for (int i = 0; i < c->dir_count; i++) {
+        struct log_dir *dir = c->dirs[i];
+        if (log_dir_is_failed(dir)) continue;
+        bool is_below = atomic_load_explicit(&dir->below_reserve, memory_order_relaxed);
+        if (is_below == dir->below_reserve_told) continue;
+        dir->below_reserve_told = is_below;
+        line(c->core, is_below ? LINE_WARN : LINE_INFO, "log", dir->path,
+             is_below ? "space_below_reserve" : "space_is_back", "tailrace.disk.reserve.bytes=%llu reason=\"%s\"",
+             (unsigned long long)dir->reserve_bytes,
+             is_below ? "records are refused until there is more free space" : "records are taken again");
+    }
+}
+
 void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
                         int data_cores, uint64_t interval_ms) {
     *c = (struct checkpointer){
@@ -37,6 +52,7 @@ void checkpointer_start(struct checkpointer *c, struct core *control, struct log
     ASSERT(c->written != NULL);
     list_init(&c->waiting);
     list_init(&c->in_round);
+    tell_of_space(c); // what the opening has found
     flow_start(&c->flow, &checkpointer_flow, control);
     flow_timer_set(&c->timer, &c->flow, interval_ms);
 }
@@ -124,20 +140,6 @@ static flow_next checkpointer_step_write(struct flow *flow) {
     flow_op_init(&c->op, flow);
     os_offload(c->core->os, &c->op.op, checkpoint_batch_run, c->batch);
     return FLOW_NEXT;
-}
-
-// Once for each change: clients only see KAFKA_STORAGE_ERROR.
-static void tell_of_space(struct checkpointer *c) {
-    for (int i = 0; i < c->dir_count; i++) {
-        struct log_dir *dir = c->dirs[i];
-        bool is_below = atomic_load_explicit(&dir->below_reserve, memory_order_relaxed);
-        if (is_below == dir->below_reserve_told) continue;
-        dir->below_reserve_told = is_below;
-        line(c->core, is_below ? LINE_WARN : LINE_INFO, "log", dir->path,
-             is_below ? "space_below_reserve" : "space_is_back", "tailrace.disk.reserve.bytes=%llu reason=\"%s\"",
-             (unsigned long long)dir->reserve_bytes,
-             is_below ? "records are refused until there is more free space" : "records are taken again");
-    }
 }
 
 static flow_next checkpointer_step_written(struct flow *flow) {

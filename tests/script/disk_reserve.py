@@ -29,6 +29,14 @@ def main():
         assert server.stop() == 0
         said = [line for line in server.log_path.read_text().splitlines() if " space_below_reserve " in line]
         assert len(said) == 1 and " WARN " in said[0] and str(server.data) in said[0], said
+        # Known from the start on, not only from the first checkpoint.
+        server.properties["replica.high.watermark.checkpoint.interval.ms"] = 3600000
+        server.start()
+        assert server.log_path.read_text().count(" space_below_reserve ") == 2
+        api = answers.Api(server.address)
+        while (code := produce(api)) != 56:
+            assert code in (5, 6) and time.monotonic() < end, code  # it still loads
+        assert server.stop() == 0
     print("a full directory is named")
 
 

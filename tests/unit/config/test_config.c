@@ -135,10 +135,10 @@ static const struct {
     {"tailrace.memory=",
      "E server.properties:1: tailrace.memory=: Not a number of type LONG; " BYTES_ALLOWED "67108864"},
     {"tailrace.disk.reserve.bytes=0", ""},
-    {"tailrace.disk.reserve.bytes=-1",
-     "E server.properties:1: tailrace.disk.reserve.bytes=-1: Value must be at least 0; " BYTES_ALLOWED "0"},
+    {"tailrace.disk.reserve.bytes=-2",
+     "E server.properties:1: tailrace.disk.reserve.bytes=-2: Value must be at least -1; " BYTES_ALLOWED "-1"},
     {"tailrace.disk.reserve.bytes=M",
-     "E server.properties:1: tailrace.disk.reserve.bytes=M: Not a number of type LONG; " BYTES_ALLOWED "0"},
+     "E server.properties:1: tailrace.disk.reserve.bytes=M: Not a number of type LONG; " BYTES_ALLOWED "-1"},
     {"tailrace.durability=0", "E server.properties:1: tailrace.durability=0: String must be one of: fsync, replicated; "
                               "allowed: one of fsync, replicated"},
     {"tailrace.durability=", "E server.properties:1: tailrace.durability=: String must be one of: fsync, replicated; "

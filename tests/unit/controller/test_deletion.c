@@ -133,6 +133,33 @@ Test(deletion, of_replicas_that_a_start_does_not_find) {
     cr_assert_not(topic_nodes_exist(&b, "t"));
 }
 
+// A deletion while a directory is missing since the start: what lies there cannot be deleted, so the name stays taken
+// until it is there again. (Made anew meanwhile, a partition would be in two directories.)
+Test(deletion, while_a_directory_is_missing) {
+    cr_assert_eq(bench_create(&b, "t", 2), 0);
+    bench_stop(&b);
+    struct disk missing = {0};
+    for (int i = 0; i < disk.count; i++) {
+        if (disk.at[i].dir != 1) continue;
+        missing.at[missing.count++] = disk.at[i];
+        disk.at[i--] = disk.at[--disk.count];
+    }
+    cr_assert(missing.count == 1 && disk.count == 1);
+    b.dir_failed[1] = true;
+    bench_start(&b);
+    cr_assert_eq(bench_delete(&b, "t"), KAFKA_ERROR_REQUEST_TIMED_OUT);
+    cr_assert(bench_topic(&b, "t")->deleting);
+    cr_assert_eq(bench_create(&b, "t", 1), KAFKA_ERROR_TOPIC_ALREADY_EXISTS);
+    bench_stop(&b);
+    disk.at[disk.count++] = missing.at[0];
+    b.dir_failed[1] = false;
+    bench_start(&b);
+    while (bench_topic(&b, "t"))
+        bench_turn(&b);
+    cr_assert_not(topic_nodes_exist(&b, "t"));
+    cr_assert_eq(disk.count, 0);
+}
+
 // A replica that still loads is not stopped before it has answered.
 Test(deletion, waits_for_loading) {
     cr_assert_eq(bench_create(&b, "t", 1), 0);

@@ -210,3 +210,72 @@ Test(log_dir, dates_of_meta_properties) {
         cr_assert_str_eq(out, cases[i].text);
     }
 }
+
+// What concerns this directory alone, and what shows that it is not this broker's.
+Test(log_dir, one_that_the_broker_can_do_without) {
+    static const struct {
+        const char *name, *text; // text NULL: a directory
+        bool is_failed;
+    } cases[] = {
+        {"data", "a plain file", true},
+        {"data/.lock", NULL, true},
+        {"data/meta.properties", NULL, true},
+        {"data/meta.properties", "version=0\nbroker.id=\\u00\n", true},
+        {"data/meta.properties", "version=0\nbroker.id=-3\n", true},
+        {"data/replication-offset-checkpoint", "0\n2\na 0 1\n", true},
+        {"data/meta.properties", "version=0\nbroker.id=9\n", false},
+        {"data/meta.properties", "version=0\nbroker.id=5\ncluster.id=D\n", false},
+        {"data/meta.properties", "version=1\nnode.id=5\n", false},
+        {"data/meta.properties", "version=7\n", false},
+        {"data/photos", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture f;
+        fixture_open(&f);
+        if (strcmp(cases[i].name, "data") != 0) fixture_mkdir(&f, "data");
+        if (cases[i].text)
+            fixture_write_text(&f, cases[i].name, cases[i].text);
+        else
+            fixture_mkdir(&f, cases[i].name);
+        struct log_dir_open open = {
+            .path = fixture_path(&f, "data"), .index = 1, .broker_id = 5, .cluster_id = "C", .may_fail = true};
+        cr_assert_lt(log_dir_open_run(f.host, &open), 0, "case %zu", i);
+        cr_assert_not_null(strstr(open.reason, open.path), "case %zu: %s", i, open.reason);
+        cr_assert_eq(open.dir != NULL, cases[i].is_failed, "case %zu: %s", i, open.reason);
+        if (open.dir) {
+            cr_assert(log_dir_is_failed(open.dir));
+            cr_assert_str_eq(open.dir->failure_reason, open.reason);
+            cr_assert_eq(log_dir_close(f.host, open.dir, true), 0);
+            cr_assert_not(fixture_has(&f, "data/.kafka_cleanshutdown"));
+            open.may_fail = false;
+            cr_assert_lt(log_dir_open_run(f.host, &open), 0);
+            cr_assert_null(open.dir);
+        }
+        fixture_close(&f);
+    }
+}
+
+Test(log_dir, the_reserve_follows_the_size_of_the_file_system) {
+    const uint64_t mib = 1 << 20, gib = 1 << 30;
+    cr_assert_eq(log_dir_reserve(0, 64 * gib), 0);
+    cr_assert_eq(log_dir_reserve(5, 64 * gib), 5);
+    cr_assert_eq(log_dir_reserve(-1, 0), 0);
+    cr_assert_eq(log_dir_reserve(-1, 60 * mib), 6 * mib);
+    cr_assert_eq(log_dir_reserve(-1, 10 * gib), gib);
+    cr_assert_eq(log_dir_reserve(-1, 40 * gib), gib);
+    cr_assert_eq(log_dir_reserve(-1, 100 * gib), 2 * gib);
+}
+
+Test(log_dir, its_space_is_known_when_it_is_open) {
+    struct fixture f;
+    fixture_open(&f);
+    struct log_dir_open open = {.path = fixture_path(&f, "data"), .broker_id = -1, .reserve_bytes = INT64_MAX};
+    cr_assert_eq(log_dir_open_run(f.host, &open), 0, "%s", open.reason);
+    cr_assert(open.dir->below_reserve);
+    log_dir_close(f.host, open.dir, false);
+    open.reserve_bytes = 0;
+    cr_assert_eq(log_dir_open_run(f.host, &open), 0, "%s", open.reason);
+    cr_assert_not(open.dir->below_reserve);
+    log_dir_close(f.host, open.dir, false);
+    fixture_close(&f);
+}
