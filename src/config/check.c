@@ -107,6 +107,29 @@ static void check_broker_id(const struct config *c, struct config_report *report
     }
 }
 
+// The next name of a path; empty: there is none. a//./b/ and a/b have the same names.
+static struct str path_next(struct str *path) {
+    for (;;) {
+        while (path->size > 0 && path->data[0] == '/')
+            *path = (struct str){path->data + 1, path->size - 1};
+        const char *slash = path->size > 0 ? memchr(path->data, '/', path->size) : NULL;
+        struct str name = {path->data, slash ? (size_t)(slash - path->data) : path->size};
+        *path = (struct str){path->data + name.size, path->size - name.size};
+        if (!str_is(name, ".")) return name;
+    }
+}
+
+// What is wrong with two log directories, by their names alone; NULL: nothing.
+static const char *paths_clash(struct str a, struct str b) {
+    if ((a.data[0] == '/') != (b.data[0] == '/')) return NULL;
+    for (;;) {
+        struct str x = path_next(&a), y = path_next(&b);
+        if (x.size == 0 && y.size == 0) return "names a directory twice";
+        if (x.size == 0 || y.size == 0) return "one directory lies in the other: each must be by itself";
+        if (!str_equal(x, y)) return NULL;
+    }
+}
+
 static void check_log_dirs(const struct config *c, struct config_report *report) {
     enum config_key key = config_has(c, CONFIG_LOG_DIRS) ? CONFIG_LOG_DIRS : CONFIG_LOG_DIR;
     struct str rest = config_list_begin(config_log_dirs(c)), directory, other;
@@ -115,8 +138,9 @@ static void check_log_dirs(const struct config *c, struct config_report *report)
         struct str behind = rest;
         directories += directory.size > 0;
         while (directory.size > 0 && config_list_next(&behind, &other)) {
-            if (!str_equal(directory, other)) continue;
-            fail(report, c, key, "names a directory twice");
+            const char *clash = other.size > 0 ? paths_clash(directory, other) : NULL;
+            if (!clash) continue;
+            fail(report, c, key, clash);
             return;
         }
     }

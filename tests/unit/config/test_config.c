@@ -158,6 +158,11 @@ static const struct {
      "E server.properties:1: log.flush.interval.ms=x: Not a number of type LONG; allowed: a 64-bit whole number"},
     {"log.dirs= , ", "E server.properties:1: log.dirs=,: must name at least one directory"},
     {"log.dirs=/a, /b,/a", "E server.properties:1: log.dirs=/a, /b,/a: names a directory twice"},
+    {"log.dirs=a,/a,b,./a/", "E server.properties:1: log.dirs=a,/a,b,./a/: names a directory twice"},
+    {"log.dirs=/d//a/x,/d/ab,/d/a", "E server.properties:1: log.dirs=/d//a/x,/d/ab,/d/a: one directory lies in the "
+                                    "other: each must be by itself"},
+    {"log.dirs=a,ab,b/a,/a", ""},
+    {"tailrace.disk.reserve.bytes=-1", ""},
     {"inter.broker.protocol.version=3.8\nnum.replica.fetchers=4\nreplica.lag.time.max.ms=40000", ""},
     {"log.retention.hours=0", "E server.properties:1: log.retention.hours=0: must be -1 (no limit) or at least 1"},
     {"log.retention.hours=0\nlog.retention.ms=1", ""},
