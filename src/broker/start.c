@@ -355,9 +355,8 @@ static void warn_of_unknown(const struct broker *b) {
     }
     if (!first) return;
     line(b->control, LINE_WARN, "broker", "", "partitions_without_topic",
-         "count=%zu first=%s/%s-%d reason=\"%s does not know them; they are kept, not served: is the right directory "
-         "the "
-         "first of log.dirs?\"",
+         "count=%zu first=%s/%s-%d reason=\"%s does not know them: kept, not served\" todo=\"put the directory with "
+         "the right tailrace.metadata first in log.dirs\"",
          count, b->dir_paths[first->dir], first->at.topic, first->at.partition, b->store_open.path);
 }
 
