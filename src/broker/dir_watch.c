@@ -62,13 +62,15 @@ void broker_watch_tell_line(struct broker *b, int dir) {
     b->watch.told[dir] = true;
 }
 
-static void dir_tell(struct broker *b, int dir) {
-    broker_watch_tell_line(b, dir);
+static void dir_tell_cores(struct broker *b, int dir) {
     for (int i = 0; i < b->data_cores; i++) {
         b->cores[i].failed_dir = dir;
         b->watch.pending++;
         core_send(b->control, i, &b->cores[i].dir_message, dir_failed_here);
     }
+}
+
+static void dir_tell_controller(struct broker *b, int dir) {
     b->watch.request = (struct controller_request){.kind = CONTROLLER_LOG_DIR_FAILED,
                                                    .log_dir = dir,
                                                    .log_dir_path = b->dirs[dir]->path,
@@ -93,9 +95,11 @@ static flow_next dir_watch_step_look(struct flow *flow) {
         b->watch.told[next] = true;
         broker_fail(b, "log directory %s has failed (%s), and %s", b->dirs[next]->path, b->dirs[next]->failure_reason,
                     next == 0 ? "it holds the metadata" : "no other is left");
-        return FLOW_GOTO(dir_watch, sleep);
+    } else {
+        broker_watch_tell_line(b, next);
+        dir_tell_controller(b, next);
     }
-    dir_tell(b, next);
+    dir_tell_cores(b, next); // also when the broker stops: who waits for a flush in it would never be answered
     return FLOW_NEXT;
 }
 

@@ -89,8 +89,7 @@ static void close_failed(struct partition_close *c, struct core *core) {
     char subject[300];
     snprintf(subject, sizeof subject, "%s-%d", c->partition->topic, c->partition->index);
     line(core, LINE_ERROR, "log", subject, "close_failed",
-         "error=%s directory=%s todo=\"repair the directory if it has failed; its logs are recovered at the next "
-         "start\"",
+         "error=%s directory=%s todo=\"repair the directory if it has failed: the next start checks its logs\"",
          kafka_error_name(c->close.error), replicas_of(core)->dirs[c->ends.dir]->path);
     c->all->failed_dir_bits |= 1ull << (c->ends.dir < 63 ? c->ends.dir : 63);
 }
