@@ -333,14 +333,16 @@ void scenario_log(void) {
         story->failed = story->stop = story->up = false;
         sim_start(host, sim_program_main, &program);
         plan_faults(faults);
+        const bool fsync_fails = faults->fsync_eio_in > 0;
         sim_run(sim_range(SIM_FAULTS, 1, 60) * SIM_MS, has_failed_or_ended, context);
         if (sim_chance(SIM_FAULTS, 250000)) {
             story->stop = true;
             sim_run(sim_range(SIM_FAULTS, 1, 200) * SIM_MS, has_failed_or_ended, context);
         }
+        const bool fsync_failed = fsync_fails && faults->fsync_eio_in == 0; // maybe nobody has noticed yet
         faults->fsync_eio_in = faults->write_eio_in = 0;
         // A disk that failed shows what it does not have (see scenario_append.c): only a power cut ends that.
-        bool power = story->failed || sim_chance(SIM_FAULTS, 500000);
+        bool power = story->failed || fsync_failed || sim_chance(SIM_FAULTS, 500000);
         sim_crash(host, power ? SIM_POWER : SIM_KILL);
     }
     story->failed = story->stop = story->up = false;
