@@ -10,7 +10,9 @@
 // get one syncfs together, and those that want it meanwhile the next one.
 //
 // Failure: an fdatasync that fails fails the directory, for ever; nothing is tried again. A syncfs that fails may have
-// met somebody else's file: each log's own fdatasync then decides.
+// met somebody else's file: each log's own fdatasync then decides, from then on for ever. For a syncfs is told of an
+// error once, and the file that it met may be one that was not waiting: the next syncfs would succeed, and its bytes
+// count as durable.
 #include "log/shard.h"
 
 #define FLUSHER_STEPS(STEP) STEP(flusher, turn) STEP(flusher, release)
@@ -167,7 +169,11 @@ static void flush_submit(struct log *log) {
 
 // ---- many logs
 static int64_t syncfs_run(struct os_host *host, void *file) {
-    return os_sync_filesystem(host, *(int *)file);
+    return os_sync_filesystem(host, *(const int *)file);
+}
+
+static int *sync_file_of(struct log_shard *shard) {
+    return &shard->dir->sync_files[shard->core->id];
 }
 
 static void syncfs_done(struct os_op *op) {
@@ -177,6 +183,12 @@ static void syncfs_done(struct os_op *op) {
     for (struct list *link = list_pop_front(&shard->syncfs.logs); link; link = list_pop_front(&shard->syncfs.logs))
         list_push_back(&logs, link);
     shard->syncfs.in_flight = false;
+#ifndef TAILRACE_PLANT_SYNCFS_TRUSTED
+    if (op->result < 0) {
+        os_close(shard->core->host, *sync_file_of(shard));
+        *sync_file_of(shard) = -1;
+    }
+#endif
     for (struct list *link = list_pop_front(&logs); link; link = list_pop_front(&logs)) {
         struct log *log = log_of_flush_link(link);
         if (op->result >= 0 && !log_dir_is_failed(log->dir)) {
@@ -193,20 +205,19 @@ static void syncfs_submit(struct log_shard *shard) {
     ASSERT(!syncfs->in_flight && list_is_empty(&syncfs->logs));
     for (struct list *link = list_pop_front(&shard->flush_queue); link; link = list_pop_front(&shard->flush_queue)) {
         struct log *log = log_of_flush_link(link);
-        if (!flush_prepare(log)) continue;
-        syncfs->file = log->flush.segment->file;
-        list_push_back(&syncfs->logs, link);
+        if (flush_prepare(log)) list_push_back(&syncfs->logs, link);
     }
     if (list_is_empty(&syncfs->logs)) return;
     syncfs->in_flight = true;
     shard->syncfs_count++;
     syncfs->op = OS_OP(syncfs_done);
-    os_offload(shard->core->os, &syncfs->op, syncfs_run, &syncfs->file);
+    os_offload(shard->core->os, &syncfs->op, syncfs_run, sync_file_of(shard));
 }
 
-static bool queue_is_long(struct list *queue) {
+static bool takes_syncfs(struct log_shard *shard) {
     int count = 0;
-    LIST_FOREACH (link, queue) {
+    if (*sync_file_of(shard) < 0) return false;
+    LIST_FOREACH (link, &shard->flush_queue) {
         if (++count >= SHARD_SYNCFS_LOGS) return true;
     }
     return false;
@@ -216,7 +227,7 @@ static flow_next flusher_step_turn(struct flow *flow) {
     struct log_shard *shard = container_of(flow, struct log_shard, flusher);
     // Whatever is in flight wakes the flusher again when it is done.
     if (shard->syncfs.in_flight || shard->flushes_in_flight >= SHARD_FLUSHES_MAX) return FLOW_NEXT;
-    if (queue_is_long(&shard->flush_queue)) {
+    if (takes_syncfs(shard)) {
         syncfs_submit(shard);
         return FLOW_NEXT;
     }

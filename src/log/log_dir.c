@@ -244,6 +244,16 @@ static int64_t flush_what_a_kill_left(struct opening *o) {
     return error < 0 ? explain(o, "syncfs", error) : 0;
 }
 
+static int64_t open_sync_files(struct opening *o) {
+    ASSERT(o->open->core_count >= 0 && o->open->core_count <= CORES_MAX);
+    for (int core = 0; core < o->open->core_count; core++) {
+        int file = os_open(o->host, o->dir->path, OS_READ | OS_DIRECTORY);
+        if (file < 0) return explain(o, "opening it for syncfs", file);
+        o->dir->sync_files[core] = file;
+    }
+    return 0;
+}
+
 // ---- space
 // ------------------------------------------------------------------------------------------------------------------------
 uint64_t log_dir_reserve(int64_t configured_bytes, uint64_t total_bytes) {
@@ -265,9 +275,9 @@ static int64_t look_at_space(struct opening *o) {
 // ---- open and close
 // ------------------------------------------------------------------------------------------------------------------
 static int64_t open_steps(struct opening *o) {
-    static int64_t (*const steps[])(struct opening *) = {
-        open_lock,        check_meta,    list_partitions,   read_checkpoints,
-        finish_deletions, look_at_space, take_clean_marker, flush_what_a_kill_left};
+    static int64_t (*const steps[])(struct opening *) = {open_lock,       check_meta,        open_sync_files,
+                                                         list_partitions, read_checkpoints,  finish_deletions,
+                                                         look_at_space,   take_clean_marker, flush_what_a_kill_left};
     int64_t error = directory_create_all(o->host, o->dir->path);
     if (error < 0) return explain(o, "it cannot be made", error);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -278,6 +288,8 @@ static int64_t open_steps(struct opening *o) {
 }
 
 static void free_dir(struct os_host *host, struct log_dir *dir) {
+    for (int core = 0; core < CORES_MAX; core++)
+        if (dir->sync_files[core] >= 0) os_close(host, dir->sync_files[core]);
     if (dir->lock_file >= 0) os_close(host, dir->lock_file);
     free(dir->path);
     free(dir);
@@ -297,6 +309,8 @@ int64_t log_dir_open_run(struct os_host *host, void *log_dir_open) {
     ASSERT(o.dir->path != NULL);
     o.dir->index = open->index;
     o.dir->lock_file = -1;
+    for (int core = 0; core < CORES_MAX; core++)
+        o.dir->sync_files[core] = -1;
     int64_t error = open_steps(&o);
     name_list_free(&o.names);
     if (error < 0) {

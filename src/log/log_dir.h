@@ -32,6 +32,9 @@ struct log_dir {
     _Atomic bool short_of_space;
     // What the logs of one core share; NULL while it has none. A core touches only its own.
     struct log_shard *shards[CORES_MAX];
+    // Each core's own descriptor for syncfs, opened before anything is written: so no failed write-back of this process
+    // is hidden from it. Closed with the first error it was told (flush.c); -1: none.
+    int sync_files[CORES_MAX];
 };
 
 // One line of a checkpoint file. The topic's text belongs to the entry list.
@@ -60,6 +63,7 @@ struct log_dir_open {
     const char *cluster_id; // "" : whatever meta.properties says
     int64_t reserve_bytes;  // as log_dir_reserve()
     bool may_fail;          // the broker can do without it
+    int core_count;         // of cores with logs of it: 0 to CORES_MAX
     // out
     struct log_dir *dir;                  // NULL on error; with may_fail sometimes one that has failed
     char reason[512];                     // what was wrong and what to do; or, with a dir, a warning; else ""

@@ -21,7 +21,6 @@ struct log_syncfs {
     struct os_op op;
     bool in_flight;
     struct list logs; // of log.flush.link
-    int file;
 };
 struct log_shard {
     struct core *core;

@@ -318,10 +318,11 @@ void disk_power_cut(struct os_host *host) {
     // First what persists of the directories (that can free inodes only through references, which are held here), then
     // the files, then what is visible becomes what is durable.
     for (int d = 0; d < host->disk_count; d++) {
+        host->disks[d].error_is_reported = true; // nobody remembers it any more
         LIST_FOREACH (link, &host->disks[d].inodes) {
             struct inode *inode = container_of(link, struct inode, link);
             inode_hold(inode);
-            inode->error_is_reported = true; // nobody remembers it any more
+            inode->error_is_reported = true;
         }
     }
     for (int d = 0; d < host->disk_count; d++) {

@@ -138,6 +138,9 @@ int os_open(struct os_host *host, const char *path, int flags) {
     host->handles[descriptor].flags = flags;
     bool unreported = place.inode->write_errors > 0 && !place.inode->error_is_reported;
     host->handles[descriptor].errors_seen = place.inode->write_errors - unreported;
+    const struct disk *disk = place.inode->disk;
+    bool disk_unreported = disk->write_errors > 0 && !disk->error_is_reported;
+    host->handles[descriptor].disk_errors_seen = disk->write_errors - disk_unreported;
     return descriptor;
 }
 

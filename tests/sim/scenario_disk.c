@@ -135,6 +135,26 @@ static void check_failed_fsync(struct os_host *host, struct sim_disk_faults *fau
     os_close(host, file);
     os_close(host, other);
 }
+static void check_failed_syncfs(struct os_host *host, struct sim_disk_faults *faults) {
+    int one = open_file(host, "/d/one", OS_CREATE), two = open_file(host, "/d/two", OS_CREATE);
+    must(os_sync_filesystem(host, one) == -EIO, "nobody was told yet of the failure before");
+    must(os_sync_filesystem(host, two) == -EIO && os_sync_filesystem(host, two) == 0, "all are, once");
+    fill(host, two, 1, 0, 100);
+    faults->fsync_eio_in = 1;
+    must(os_sync_filesystem(host, one) == -EIO, "whatever file met the failure, it comes");
+    must(os_sync_filesystem(host, one) == 0, "and is told once");
+    must(os_sync_filesystem(host, two) == -EIO, "to every descriptor that was open");
+    int late = open_file(host, "/d/one", 0);
+    must(os_sync_filesystem(host, late) == 0, "to none that was opened after it was told");
+    must(os_fdatasync(host, one) == 0 && os_fdatasync(host, two) == -EIO, "a file tells of its own only");
+    fill(host, two, 2, 0, 100);
+    faults->fsync_eio_in = 1;
+    must(os_fdatasync(host, two) == -EIO, "a failure of one file");
+    must(os_sync_filesystem(host, one) == -EIO, "is told by the next syncfs");
+    os_close(host, one);
+    os_close(host, two);
+    os_close(host, late);
+}
 static void check_limits(struct os_host *host, struct sim_disk_faults *faults) {
     uint64_t capacity = faults->capacity, total, left;
     int file = open_file(host, "/d/full", OS_CREATE);
@@ -163,6 +183,7 @@ static void check_limits(struct os_host *host, struct sim_disk_faults *faults) {
 static int check_main(struct os_host *host, void *argument) {
     struct sim_disk_faults *faults = sim_disk_faults(host, "/d");
     check_failed_fsync(host, faults);
+    check_failed_syncfs(host, faults);
     check_limits(host, faults);
     *(bool *)argument = true;
     return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log engine alone, without a broker: two logs in one directory, idempotent producers that append through log.h,
-// readers at any offset, checkpoints, rolling, kills, power cuts, orderly stops, disk faults.
+// The log engine alone, without a broker: six logs in one directory (so many that syncfs serves them), idempotent
+// producers that append through log.h, readers at any offset, checkpoints, rolling, kills, power cuts, orderly stops,
+// disk faults.
 //
 // A session opens the directory, loads (or makes) the logs, reads each one from its start to its end and compares it
 // with the history, and then lets producers and readers run. A producer keeps up to five batches on their way; after a
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 
 static const char directory[] = "/disk/log";
-const char *const log_topics[LOGS] = {"orders", "a.topic"};
+const char *const log_topics[LOGS] = {"orders", "a.topic", "third", "4", "five_5", "s-i-x"};
 
 // ---- the log tells
 static void told_appended(struct log_listener *listener) {
@@ -108,7 +109,7 @@ FLOW_DEFINE(session, SESSION_STEPS)
 
 static flow_next session_step_open(struct flow *flow) {
     struct session *session = container_of(flow, struct session, flow);
-    session->open = (struct log_dir_open){.path = directory, .broker_id = 0, .cluster_id = ""};
+    session->open = (struct log_dir_open){.path = directory, .broker_id = 0, .cluster_id = "", .core_count = 1};
     flow_op_init(&session->op, flow);
     os_offload(flow->core->os, &session->op.op, log_dir_open_run, &session->open);
     return FLOW_NEXT;

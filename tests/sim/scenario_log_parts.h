@@ -8,7 +8,7 @@
 #include "log/log_dir.h"
 #include "sim.h"
 
-enum { LOGS = 2, PRODUCERS_EACH = 2, PRODUCERS = LOGS * PRODUCERS_EACH, WINDOW = 5, ROUNDS = 5 };
+enum { LOGS = 6, PRODUCERS_EACH = 2, PRODUCERS = LOGS * PRODUCERS_EACH, WINDOW = 5, ROUNDS = 5 };
 enum { BATCH_MEMORY = 8 << 10, BATCH_RECORDS_MAX = 8, READ_BYTES = 64 << 10, VALUE_BYTES_MAX = 300 };
 
 // ---- what outlives the process

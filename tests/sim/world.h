@@ -49,8 +49,9 @@ void sim_block(struct os_host *host, const char *what, uint64_t delay_ns);
 enum handle_kind { HANDLE_FREE, HANDLE_FILE, HANDLE_SOCKET, HANDLE_LISTENER };
 struct handle {
     enum handle_kind kind;
-    int flags;            // OS_READ...
-    uint32_t errors_seen; // of the inode's
+    int flags;                 // OS_READ...
+    uint32_t errors_seen;      // of the inode's
+    uint32_t disk_errors_seen; // of the disk's
     struct inode *inode;
     struct endpoint *endpoint;
     struct listener *listener;
@@ -80,7 +81,9 @@ struct disk {
     int id;
     uint64_t used_bytes;
     struct sim_disk_faults faults;
-    struct list inodes; // in order of creation
+    struct list inodes;    // in order of creation
+    uint32_t write_errors; // failed write-backs of all inodes so far
+    bool error_is_reported;
 };
 struct os_host {
     int id;

@@ -89,6 +89,8 @@ void live_open(struct live *live, const struct topic_config *config) {
     cr_assert_not_null(live->set, "%s", os_error_text(error));
     live->core = live->set->cores[0];
     live->dir.path = live->fixture.path;
+    live->dir.sync_files[live->core->id] = os_open(live->fixture.host, live->dir.path, OS_READ | OS_DIRECTORY);
+    cr_assert_geq(live->dir.sync_files[live->core->id], 0);
     live->listener = (struct log_listener){count_appended, count_flushed, count_failed};
     live->log = live_add_log(live, "orders", config);
 }
@@ -114,6 +116,8 @@ void live_close(struct live *live) {
     while (!log_dir_leave_core(&live->dir, live->core))
         live_turn(live);
     cr_assert_eq(live->flushed_beyond_end, 0);
+    int *sync_file = &live->dir.sync_files[live->core->id];
+    if (*sync_file >= 0) os_close(live->fixture.host, *sync_file);
     core_set_destroy(live->set);
     fixture_close(&live->fixture);
 }

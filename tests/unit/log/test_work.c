@@ -4,6 +4,7 @@
 #include "log/save.h"
 #include "log/shard.h"
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 TestSuite(work, .timeout = 60);
@@ -274,33 +275,72 @@ Test(work, a_removed_log_is_renamed_then_deleted) {
     live_close(&live);
 }
 
+enum { MANY = 12 };
+
+// Five records into each, and a flush of all.
+static void flush_many(struct live *live, struct log **logs) {
+    for (int i = 0; i < MANY; i++) {
+        live->log = logs[i];
+        live_fill(live, 1, &five);
+    }
+    for (int i = 0; i < MANY; i++)
+        log_flush_start(logs[i]);
+    for (int i = 0; i < MANY; i++) {
+        live->log = logs[i];
+        live_flush(live);
+    }
+}
+
+static void many_open(struct live *live, struct log **logs) {
+    struct topic_config config = live_config(0);
+    live_open(live, &config);
+    for (int i = 0; i < MANY; i++) {
+        char topic[8] = {'t', (char)('a' + i), '\0'};
+        logs[i] = live_add_log(live, topic, &config);
+    }
+}
+
+static void many_close(struct live *live, struct log **logs, struct log *first) {
+    for (int i = 0; i < MANY; i++) {
+        live->log = logs[i];
+        live_end_log(live, logs[i], false);
+    }
+    live->log = first;
+    live_close(live);
+}
+
 Test(work, many_logs_are_flushed_together) {
     struct live live;
-    struct topic_config config = live_config(0);
-    live_open(&live, &config);
-    struct log *logs[12];
+    struct log *logs[MANY];
+    many_open(&live, logs);
     struct log *first = live.log;
-    for (int i = 0; i < 12; i++) {
-        char topic[8] = {'t', (char)('a' + i), '\0'};
-        logs[i] = live.log = live_add_log(&live, topic, &config);
-        live_fill(&live, 1, &five);
-    }
-    for (int i = 0; i < 12; i++)
-        log_flush_start(logs[i]);
     struct log_shard *shard = first->shard;
     uint64_t alone = shard->flush_count;
-    for (int i = 0; i < 12; i++) {
-        live.log = logs[i];
-        live_flush(&live);
-    }
+    flush_many(&live, logs);
     cr_assert_eq(shard->syncfs_count, 1);
     cr_assert_eq(shard->flush_count, alone);
-    for (int i = 0; i < 12; i++) {
-        live.log = logs[i];
-        live_end_log(&live, logs[i], false);
+    many_close(&live, logs, first);
+}
+
+// What it was told of may be the bytes of a log that did not wait for it: only a file's own fdatasync can say.
+Test(work, no_syncfs_is_believed_after_one_has_failed) {
+    struct live live;
+    struct log *logs[MANY];
+    many_open(&live, logs);
+    struct log *first = live.log;
+    struct log_shard *shard = first->shard;
+    int *sync_file = &live.dir.sync_files[live.core->id];
+    os_close(live.fixture.host, *sync_file);
+    *sync_file = open(live.dir.path, O_PATH | O_DIRECTORY | O_CLOEXEC); // not good enough for syncfs
+    for (int round = 1; round <= 2; round++) {
+        uint64_t alone = shard->flush_count;
+        flush_many(&live, logs);
+        cr_assert_eq(shard->syncfs_count, 1);
+        cr_assert_eq(shard->flush_count, alone + MANY);
+        cr_assert_eq(*sync_file, -1);
     }
-    live.log = first;
-    live_close(&live);
+    cr_assert_not(log_dir_is_failed(&live.dir));
+    many_close(&live, logs, first);
 }
 
 static void be_idle(struct live *live) {
