@@ -79,12 +79,12 @@ class Client:
         return len(row["Records"] or b"")
 
 
-def prepare(broker, **settings):
+def prepare(broker, topic=TOPIC, **settings):
     with wire.Connection(broker.address) as connection:
-        connection.create_topics({TOPIC: 1}, settings)
+        connection.create_topics({topic: 1}, settings)
 
     def answers():
-        client = Client(broker)
+        client = Client(broker, topic)
         try:
             return client.produce()[0] == 0
         finally:

@@ -28,6 +28,7 @@ import wire
 
 STORAGE_ERROR = 56
 OUT_OF_ORDER, NOT_LEADER = 45, 6
+VICTIM = "deleted"
 FRAME_MAX = 100 << 20
 
 # ---- disk
@@ -54,17 +55,8 @@ def full_disk(reserve_bytes):
 
 
 def fill_and_free(broker, disk):
-    client = Client(broker)
-    filler, code, last = disk.path / "filler", 0, 0
-    free = shutil.disk_usage(disk.path).free
-    with open(filler, "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(free - (12 << 20), 1))
-    for _ in range(400):
-        code, offset = client.produce(200_000)
-        if code:
-            break
-        last = offset
-    demand(code == STORAGE_ERROR, f"producing to a full disk gave error {code}, KAFKA_STORAGE_ERROR was promised")
+    client, filler = Client(broker), disk.path / "filler"
+    last = fill(client, disk, filler)
     demand(client.produce(200_000)[0] == STORAGE_ERROR, "a second record was taken although the disk is full")
     demand(client.fetch(last) > 200_000, "what was taken cannot be read while the disk is full")
     with wire.Connection(broker.address) as connection:
@@ -73,6 +65,52 @@ def fill_and_free(broker, disk):
     eventually(lambda: client.produce()[0] == 0, "no record is taken although there is space again", limit_s=15)
     demand(client.produce()[1] > last, "an offset was given twice")
     demand(broker.process.running(), f"the broker is gone: {broker.process.log_tail(1500)}")
+
+
+def fill(client, disk, filler):
+    """A file takes all but 12 MiB, records take those; the offset of the last record that was taken."""
+    free, code, last = shutil.disk_usage(disk.path).free, 0, 0
+    with open(filler, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(free - (12 << 20), 1))
+    for _ in range(400):
+        code, offset = client.produce(200_000)
+        if code:
+            break
+        last = offset
+    demand(code == STORAGE_ERROR, f"producing to a full disk gave error {code}, KAFKA_STORAGE_ERROR was promised")
+    return last
+
+
+@scenario
+def a_topic_is_deleted_for_its_space():
+    """Nobody but the broker makes space: a topic is deleted while the disk is full to the last byte, its space serves
+    the others at once and not after file.delete.delay.ms, and it does not come back."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-full-"))
+    try:
+        with disks.Disk(directory, 96) as disk:
+            settings = {"log.dirs": disk.path / "data", "tailrace.disk.reserve.bytes": 0}
+            with brokers.Tailrace(settings) as broker:
+                broker.start()
+                prepare(broker)
+                prepare(broker, topic=VICTIM)
+                victim = Client(broker, VICTIM)
+                for _ in range(12):
+                    demand(victim.produce(900_000)[0] == 0, "a record was refused on a disk with space")
+                last = fill(Client(broker), disk, disk.path / "filler")
+                fill_to_the_last_byte(disk.path / "filler, the last bytes")
+                with wire.Connection(broker.address) as connection:
+                    connection.delete_topic(VICTIM)
+                eventually(lambda: Client(broker).produce(200_000)[0] == 0, "the space of a deleted topic serves nobody", limit_s=30)
+                eventually(lambda: not list((disk.path / "data").glob(f"{VICTIM}*")), "files of the deleted topic stay")
+                demand(Client(broker).fetch(last) > 200_000, "what was taken before cannot be read")
+                demand(not errors_of(broker), f"the log says {errors_of(broker)[:2]}")
+                broker.kill()
+                broker.start()
+                eventually(lambda: leads(broker), "the other topic has no leader after the restart")
+                demand(not leads(broker, VICTIM), "the deleted topic is there again")
+                demand(broker.stop() == 0, "the stop was not clean")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @scenario
@@ -117,10 +155,10 @@ def a_disk_that_is_full_at_the_start():
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def leads(broker):
+def leads(broker, topic=TOPIC):
     try:
         with wire.Connection(broker.address) as connection:
-            return (TOPIC, 0) in connection.offsets([(TOPIC, 0)])
+            return (topic, 0) in connection.offsets([(topic, 0)])
     except wire.WireError:
         return False
 
