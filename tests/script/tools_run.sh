@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/run as a person uses it, at a terminal: it says when it is ready, kcat's lines work, a busy port is named, Ctrl-C stops it in
-# order.
+# tools/run as a person uses it, at a terminal: it says when it is ready, the lines that it then shows work as they are, who holds
+# a busy port is named, Ctrl-C stops it in order.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -25,17 +25,27 @@ python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sy
 runner=$!
 exec 3>"$work/keys"
 for _ in $(seq 3000); do
-    grep -q 'Tailrace is ready' "$work/out" && break
+    grep -q 'Ctrl-C stops it' "$work/out" && break
     kill -0 "$runner" 2>/dev/null || fail "tools/run ended"
     sleep 0.1
 done
 grep -q "Tailrace is ready on 127.0.0.1:$port" "$work/out" || fail "it never said that it was ready"
-seq 10 | kcat -b "127.0.0.1:$port" -P -t hello
-read=$(kcat -b "127.0.0.1:$port" -C -t hello -o beginning -e -q | tr '\n' ' ')
+sed -n 's/\r$//; s/^  \(.*kcat .*\)/\1/p' "$work/out" >"$work/shown" # what there is to paste
+[ "$(wc -l <"$work/shown")" -eq 3 ] || fail "three kcat lines are not shown: $(cat "$work/shown")"
+bash -eu -o pipefail "$work/shown" >"$work/pasted" 2>"$work/pasted.err" || fail "the lines shown fail: $(cat "$work/pasted.err")"
+read=$(head -10 "$work/pasted" | tr '\n' ' ')
 [ "$read" = "1 2 3 4 5 6 7 8 9 10 " ] || fail "the records are not there: $read"
-if "$root/tools/run" --port "$port" --data "$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
+grep -q 'topic "hello" with 1 partitions' "$work/pasted" || fail "the topic is not listed: $(cat "$work/pasted")"
+
+# The port may be written in any way, and held by somebody else.
+if "$root/tools/run" --port "0$port" --data "$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
 grep -q "port $port is in use by process [0-9]* tailrace" "$work/second" ||
     fail "the holder of the port is not named: $(cat "$work/second")"
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --clear-groups test -r "$root/tools/run"; then
+    if setpriv --reuid=65534 --clear-groups "$root/tools/run" --port "$port" >"$work/second" 2>&1; then fail "and another's"; fi
+    grep -q "port $port is in use by a process of root" "$work/second" ||
+        fail "the user who holds the port is not named: $(cat "$work/second")"
+fi
 printf '\003' >&3 # Ctrl-C
 status=0
 wait "$runner" || status=$?
