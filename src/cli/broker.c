@@ -29,12 +29,13 @@ static const struct config *configuration(struct arena *a, const struct cli_sett
     const struct config *config = cli_settings_read(a, "broker", s, &report, &is_read);
     if (!is_read) return NULL;
     if (config && !config->is_standalone) {
-        const struct config_setting *zookeeper = &config->settings[CONFIG_ZOOKEEPER_CONNECT];
+        int32_t line = config->settings[CONFIG_ZOOKEEPER_CONNECT].line;
+        char place[24] = "";
+        if (line > 0) snprintf(place, sizeof place, ":%d", line);
         fprintf(stderr,
-                "%s:%d: zookeeper.connect is set, so this broker would be one of a cluster, and clusters are not built "
-                "yet; "
-                "start it with --standalone (or tailrace.mode=standalone) to run it alone\n",
-                s->file ? s->file : "command line", zookeeper->line);
+                "%s%s: zookeeper.connect is set, so this broker would be one of a cluster, and clusters are not built "
+                "yet; start it with --standalone (or tailrace.mode=standalone) to run it alone\n",
+                line > 0 ? s->file : "command line", place);
         return NULL;
     }
     config_print_problems(&report);

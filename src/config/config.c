@@ -184,7 +184,7 @@ static void decide_mode(struct config *c, const struct config_options *options) 
     if (options->standalone && is_sensible) {
         c->is_standalone = true;
         setting->raw[CONFIG_LAYER_STATIC] = str_of("standalone");
-        setting->line = 0; // the command line says it
+        setting->line = CONFIG_LINE_OVERRIDE;
     } else if (!str_is_null(mode)) {
         c->is_standalone = str_is(mode, "standalone");
     } else {
@@ -286,7 +286,7 @@ const struct config *config_parse(struct arena *a, struct str file, const struct
         put(c, report, properties.items[i].key, properties.items[i].value, properties.items[i].line);
     }
     for (size_t i = 0; i < options->overrides.count; i++) {
-        put(c, report, options->overrides.entries[i].key, options->overrides.entries[i].value, 0);
+        put(c, report, options->overrides.entries[i].key, options->overrides.entries[i].value, CONFIG_LINE_OVERRIDE);
     }
     check_extras(c, a, report);
     join_broker_and_node_id(c);

@@ -27,7 +27,7 @@ enum config_layer { CONFIG_LAYER_BROKER, CONFIG_LAYER_CLUSTER, CONFIG_LAYER_STAT
 
 struct config_setting {
     struct str raw[CONFIG_LAYER_COUNT]; // as given; null where the layer does not have the key
-    int32_t line;                       // in the file; 0: not there, or overridden on the command line
+    int32_t line;                       // in the file; 0: not there; CONFIG_LINE_OVERRIDE
     bool is_copied; // raw of the file is that of its other name (node.id and broker.id): what is wrong is said there
     enum config_source source; // of the value
     struct config_value value;

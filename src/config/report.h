@@ -5,11 +5,14 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-enum { CONFIG_REPORT_MAX = 200 };
+enum {
+    CONFIG_REPORT_MAX = 200,
+    CONFIG_LINE_OVERRIDE = -1, // instead of a line of the file: the command line says it
+};
 
 struct config_problem {
     bool is_error;
-    int32_t line;    // 0: about no line of the file
+    int32_t line;    // 0: about no line of the file, or CONFIG_LINE_OVERRIDE
     struct str text; // "server.properties:12: log.segment.bytes=abc: Not a number of type INT; allowed: ..."
 };
 struct config_report {

@@ -45,7 +45,7 @@ Test(config, defaults_by_mode) {
     cr_assert(c && c->is_standalone);
     c = fixture_parse(&f, "zookeeper.connect=localhost:2181\ntailrace.mode=cluster", true);
     cr_assert(c && c->is_standalone, "the option wins");
-    cr_assert_eq(c->settings[CONFIG_TAILRACE_MODE].line, 0);
+    cr_assert_eq(c->settings[CONFIG_TAILRACE_MODE].line, CONFIG_LINE_OVERRIDE);
     cr_assert_null(fixture_parse(&f, "tailrace.mode=nosuch", true), "the option hides no mistake");
     arena_drop(&f.arena);
 }
@@ -258,7 +258,9 @@ Test(config, overrides_of_the_command_line) {
     cr_assert_eq(config_i64(c, CONFIG_NUM_PARTITIONS), 5);
     options.overrides.count = 2;
     cr_assert_null(config_parse(&f.arena, str_of(""), &options, &f.report));
-    cr_assert_eq(f.report.problems[0].line, 0);
+    cr_assert_eq(f.report.problems[0].line, CONFIG_LINE_OVERRIDE);
+    const char *text = "command line: log.segment.bytes=x: ";
+    cr_assert_eq(strncmp(f.report.problems[0].text.data, text, strlen(text)), 0);
     arena_drop(&f.arena);
 }
 
