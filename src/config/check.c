@@ -43,6 +43,15 @@ static bool is_zookeeper_key(enum config_key key) {
     return strncmp(config_key_info(key)->name, "zookeeper.", 10) == 0;
 }
 
+// The key works; one of its values does not yet.
+static bool asks_for_compaction(const struct config *c) {
+    struct str rest = config_list_begin(config_str(c, CONFIG_LOG_CLEANUP_POLICY)), entry;
+    while (config_list_next(&rest, &entry)) {
+        if (str_is(entry, "compact")) return true;
+    }
+    return false;
+}
+
 void config_check_effects(const struct config *c, struct config_report *report) {
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         enum config_key key = (enum config_key)i;
@@ -59,6 +68,13 @@ void config_check_effects(const struct config *c, struct config_report *report) 
             text_addf(&t, ": no effect yet: %s: not built", info->effect_reason);
         }
         config_report_add(report, info->effect == CONFIG_REFUSED, c->settings[key].line, &t);
+    }
+    if (asks_for_compaction(c)) {
+        char memory[300];
+        struct text t = TEXT_IN(memory);
+        add_setting(&t, c, CONFIG_LOG_CLEANUP_POLICY);
+        text_addf(&t, ": compact has no effect yet: compaction: not built");
+        config_report_add(report, false, c->settings[CONFIG_LOG_CLEANUP_POLICY].line, &t);
     }
 }
 

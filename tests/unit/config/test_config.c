@@ -68,6 +68,8 @@ static const struct {
      "W server.properties:2: num.partitions is set again; line 1 no longer counts"},
     {"x.y.z.unknown=1\nx.y.z.unknown=2", "W server.properties:2: x.y.z.unknown is set again; line 1 no longer counts|"
                                          "W server.properties:2: unknown key x.y.z.unknown"},
+    {"log.cleanup.policy=delete, compact",
+     "W server.properties:1: log.cleanup.policy=delete,compact: compact has no effect yet: compaction: not built"},
     {"ssl.key.password=secret", "W server.properties:1: ssl.key.password=[hidden]: no effect yet: TLS: not built"},
     {"a\\u0007=1", "W server.properties:1: unknown key a\\x07"},
     {"rsm.config.x=1\nlistener.name.plaintext.my.thing=2", ""},
