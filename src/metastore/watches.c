@@ -55,6 +55,10 @@ static void fire_all(struct list *watches, enum metastore_event event, struct li
         container_of(link, struct metastore_watch, link)->event = event;
         list_push_back(fired, link);
         link = list_pop_front(watches);
+#ifdef TAILRACE_PLANT_ONE_WATCH_FIRES
+        while (link)
+            link = list_pop_front(watches);
+#endif
     }
 }
 

@@ -272,6 +272,12 @@ static flow_next member_step_commit(struct flow *flow) {
     struct members *group = member->group;
     struct offset_commit_request_partition rows[MEMBERS_PARTITIONS];
     struct offset_commit_request_topic topic = {.name = str_of(group->topic), .partitions = rows};
+    member->is_late = sim_chance(SIM_WORKLOAD, 30000);
+    if (member->is_late) {
+        member_late_commit(member, member_call_static(member, API_KEY_OFFSET_COMMIT, 2, 7, 9), &topic, rows);
+        client_send(member->client, &member->call);
+        return FLOW_NEXT;
+    }
     for (int p = 0; p < group->partition_count; p++) {
         if (!member->owned[p]) continue;
         member->committing[p] += (int64_t)sim_range(SIM_WORKLOAD, 1, 9);
@@ -300,7 +306,10 @@ static flow_next member_step_committed(struct flow *flow) {
     struct members *group = member->group;
     if (!client_is_done(&member->call)) return FLOW_WAIT;
     int16_t error = KAFKA_ERROR_NETWORK_EXCEPTION;
-    if (member->call.outcome == CLIENT_OK) {
+    if (member->is_late && member->call.outcome == CLIENT_OK) {
+        member_check_late_commit(member->call.response);
+        error = 0;
+    } else if (member->call.outcome == CLIENT_OK) {
         const struct offset_commit_response *response = member->call.response;
         SIM_CHECK(response->topics_count == 1, "OffsetCommit: wrong rows");
         for (int32_t i = 0; i < response->topics[0].partitions_count; i++) {
@@ -336,12 +345,17 @@ static flow_next member_step_beat(struct flow *flow) {
     client_send(member->client, &member->call);
     return FLOW_NEXT;
 }
+// Without a word. A static member will come back as somebody else.
+static void go_silently(struct member *member) {
+    if (is_static(member)) memcpy(member->id_before, member->id, sizeof member->id);
+    member->id[0] = 0;
+}
 static flow_next restart(struct member *member) {
     member->group->restart = 0;
     member->restarting = true;
     member->generation_before = member->generation;
     memcpy(member->owned_before, member->owned, sizeof member->owned);
-    member->id[0] = 0;
+    go_silently(member);
     return FLOW_GOTO(member, pause);
 }
 static flow_next member_step_beaten(struct flow *flow) {
@@ -369,7 +383,7 @@ static flow_next member_step_leave(struct flow *flow) {
     struct member *member = container_of(flow, struct member, flow);
     // Goes without a word; its session must time out, or it is back before (a static one).
     if (sim_chance(SIM_WORKLOAD, is_static(member) ? 700000 : 300000)) {
-        member->id[0] = 0;
+        go_silently(member);
         return FLOW_GOTO(member, pause);
     }
     struct leave_group_request *request = member_call_static(member, API_KEY_LEAVE_GROUP, 0, 3, 5);

@@ -3,7 +3,8 @@
 // the partitions that they were given, through every crash of the broker.
 //
 // Checked: a committed offset that was acknowledged is never lost and offsets never go back; in one generation a
-// partition has one owner and the group one leader; what the leader assigned is what each member got.
+// partition has one owner and the group one leader; what the leader assigned is what each member got; a commit of an
+// earlier generation, or of a static member's earlier self, is refused.
 #pragma once
 
 #include "sim.h"

@@ -71,3 +71,41 @@ void member_take_offset(struct member *member, int32_t p, int64_t offset, int16_
               (long long)offset);
     member->committing[p] = offset;
 }
+
+// ---- a commit of the past
+void member_late_commit(struct member *member, struct offset_commit_request *request,
+                        struct offset_commit_request_topic *topic, struct offset_commit_request_partition *rows) {
+    const struct members *group = member->group;
+    const bool of_another = member->id_before[0] != 0 && sim_chance(SIM_WORKLOAD, 500000);
+    *topic = (struct offset_commit_request_topic){.name = str_of(group->topic), .partitions = rows};
+    for (int p = 0; p < group->partition_count; p++)
+        rows[topic->partitions_count++] =
+            (struct offset_commit_request_partition){.partition_index = p,
+                                                     // not `issued`: whoever reads it tells that it was taken
+                                                     .committed_offset = group->partitions[p].issued + 1000,
+                                                     .committed_leader_epoch = -1,
+                                                     .commit_timestamp = -1,
+                                                     .committed_metadata = str_of("late")};
+    request->group_id = str_of(group->group);
+    request->generation_id_or_member_epoch = of_another ? member->generation : member->generation - 1;
+    request->member_id = str_of(of_another ? member->id_before : member->id);
+    if (member->instance[0] != 0) request->group_instance_id = str_of(member->instance);
+    request->topics = topic;
+    request->topics_count = 1;
+}
+
+void member_check_late_commit(const struct offset_commit_response *response) {
+    SIM_CHECK(response->topics_count == 1 && response->topics[0].partitions_count > 0, "OffsetCommit: wrong rows");
+    for (int32_t i = 0; i < response->topics[0].partitions_count; i++) {
+        const int16_t error = response->topics[0].partitions[i].error_code;
+        switch (error) {
+        case KAFKA_ERROR_ILLEGAL_GENERATION:
+        case KAFKA_ERROR_FENCED_INSTANCE_ID:
+        case KAFKA_ERROR_UNKNOWN_MEMBER_ID:
+        case KAFKA_ERROR_COORDINATOR_LOAD_IN_PROGRESS:
+        case KAFKA_ERROR_COORDINATOR_NOT_AVAILABLE:
+        case KAFKA_ERROR_NOT_COORDINATOR: break;
+        default: sim_fail("a commit of the past answered %s", kafka_error_name(error));
+        }
+    }
+}

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEYS = 6, WRITERS = 4, WRITES_MAX = 6000, ROUNDS = 5 };
+enum { KEYS = 6, WRITERS = 4, WATCHERS = 3, WRITES_MAX = 6000, ROUNDS = 5 };
 static const char store_path[] = "/data/tailrace.metadata";
 
 enum deed { DEED_SET, DEED_DELETE, DEED_NONE };
@@ -28,7 +28,6 @@ struct history {
     bool open;   // the writers run
     bool broken; // the store said FAILED
     uint64_t compact_above_bytes, reserve_bytes;
-    uint64_t watch_saw; // by the answered read that set the watch; 0: on its way
     uint64_t watch_reads;
 };
 
@@ -62,6 +61,14 @@ struct writer {
     char path[32], number[24];
     uint64_t n; // 0: a write that must fail
 };
+// A reader with a watch on /counter.
+struct watcher {
+    struct flow flow;
+    struct session *session;
+    struct metastore_read read;
+    struct metastore_watch watch;
+    uint64_t saw; // by the answered read that set the watch; 0: on its way
+};
 struct session {
     struct flow flow;
     struct flow_op op;
@@ -72,11 +79,12 @@ struct session {
     uint64_t count;
     struct model model; // after the last write that was issued
     struct writer writers[WRITERS];
-    // a reader with a watch on /counter
-    struct flow watcher;
-    struct metastore_read watch_read;
-    struct metastore_watch watch;
+    struct watcher watchers[WATCHERS];
 };
+// Not drawn, so that seeds which have found something keep their runs.
+static int watcher_count(void) {
+    return sim_seed() % WATCHERS == 0 ? WATCHERS : 1;
+}
 static uint64_t number_in(struct bytes data) {
     return data.data ? strtoull((const char *)data.data, NULL, 10) : 0;
 }
@@ -149,8 +157,11 @@ static flow_next writer_step_answered(struct flow *flow) {
               (unsigned long long)history->promised);
     history->promised = writer->n;
     SIM_CHECK(writer->write.changes[0].stat.version == (int32_t)writer->n, "/counter has the wrong version");
-    SIM_CHECK(history->watch_saw == 0 || !writer->session->watch.armed || history->watch_saw >= writer->n,
-              "write %llu was answered before the watch fired", (unsigned long long)writer->n);
+    for (int i = 0; i < watcher_count(); i++) {
+        const struct watcher *watcher = &writer->session->watchers[i];
+        SIM_CHECK(watcher->saw == 0 || !watcher->watch.armed || watcher->saw >= writer->n,
+                  "write %llu was answered before watch %d fired", (unsigned long long)writer->n, i);
+    }
     return FLOW_GOTO(writer, issue);
 }
 static flow_next writer_step_release(struct flow *flow) {
@@ -158,43 +169,42 @@ static flow_next writer_step_release(struct flow *flow) {
     return FLOW_END;
 }
 
-// ---- the watcher: reads /counter, waits for the watch, reads again
+// ---- the watchers: each reads /counter, waits for its watch, reads again
 #define WATCHER_STEPS(STEP) STEP(watcher, read) STEP(watcher, answered) STEP(watcher, changed) STEP(watcher, release)
 FLOW_DEFINE(watcher, WATCHER_STEPS)
 
 static void watch_fired(struct metastore_watch *watch) {
-    flow_wake(&container_of(watch, struct session, watch)->watcher);
+    flow_wake(&container_of(watch, struct watcher, watch)->flow);
 }
 static flow_next watcher_step_read(struct flow *flow) {
-    struct session *session = container_of(flow, struct session, watcher);
-    session->watch.fired = watch_fired;
-    session->history->watch_saw = 0;
-    session->watch_read =
-        (struct metastore_read){.call.flow = flow, .kind = METASTORE_GET, .path = "/counter", .watch = &session->watch};
-    metastore_read_start(session->open.store, &session->watch_read);
+    struct watcher *watcher = container_of(flow, struct watcher, flow);
+    watcher->watch.fired = watch_fired;
+    watcher->saw = 0;
+    watcher->read =
+        (struct metastore_read){.call.flow = flow, .kind = METASTORE_GET, .path = "/counter", .watch = &watcher->watch};
+    metastore_read_start(watcher->session->open.store, &watcher->read);
     return FLOW_NEXT;
 }
 static flow_next watcher_step_answered(struct flow *flow) {
-    struct session *session = container_of(flow, struct session, watcher);
-    struct history *history = session->history;
-    if (!session->watch_read.call.done) return FLOW_WAIT;
-    if (session->watch_read.call.result == METASTORE_FAILED) return FLOW_DONE(flow, 0);
-    SIM_CHECK(session->watch_read.call.result == METASTORE_OK, "/counter cannot be read");
-    uint64_t seen = number_in(session->watch_read.data);
+    struct watcher *watcher = container_of(flow, struct watcher, flow);
+    struct history *history = watcher->session->history;
+    if (!watcher->read.call.done) return FLOW_WAIT;
+    if (watcher->read.call.result == METASTORE_FAILED) return FLOW_DONE(flow, 0);
+    SIM_CHECK(watcher->read.call.result == METASTORE_OK, "/counter cannot be read");
+    uint64_t seen = number_in(watcher->read.data);
     SIM_CHECK(seen >= history->promised, "a read went back: %llu after %llu", (unsigned long long)seen,
               (unsigned long long)history->promised);
     history->promised = seen;
-    history->watch_saw = seen;
+    watcher->saw = seen;
     history->watch_reads++;
-    metastore_read_free(&session->watch_read);
+    metastore_read_free(&watcher->read);
     return FLOW_NEXT;
 }
 static flow_next watcher_step_changed(struct flow *flow) {
-    struct session *session = container_of(flow, struct session, watcher);
-    return session->watch.armed ? FLOW_WAIT : FLOW_GOTO(watcher, read);
+    return container_of(flow, struct watcher, flow)->watch.armed ? FLOW_WAIT : FLOW_GOTO(watcher, read);
 }
 static flow_next watcher_step_release(struct flow *flow) {
-    metastore_read_free(&container_of(flow, struct session, watcher)->watch_read);
+    metastore_read_free(&container_of(flow, struct watcher, flow)->read);
     return FLOW_END;
 }
 
@@ -248,7 +258,6 @@ static flow_next session_step_counted(struct flow *flow) {
     SIM_CHECK(session->count == 0 || session->read.stat.version == (int32_t)session->count, "/counter: wrong version");
     metastore_read_free(&session->read);
     history->issued = history->promised = session->count; // seen is promised
-    history->watch_saw = 0;
     model_replay(history, session->count, &session->model);
     session->key = 0;
     return FLOW_NEXT;
@@ -309,7 +318,10 @@ static flow_next session_step_write(struct flow *flow) {
         session->writers[i].session = session;
         flow_start(&session->writers[i].flow, &writer_flow, flow->core);
     }
-    flow_start(&session->watcher, &watcher_flow, flow->core);
+    for (int i = 0; i < watcher_count(); i++) {
+        session->watchers[i].session = session;
+        flow_start(&session->watchers[i].flow, &watcher_flow, flow->core);
+    }
     return FLOW_DONE(flow, 0);
 }
 static flow_next session_step_release(struct flow *flow) {
