@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { GAMES = 60, FILE_BYTES = 5 * 512 + 100 };
+enum { GAMES = 200, FILE_BYTES = 5 * 512 + 100 };
 enum sight {
     NAME_LOST,
     NAME_KEPT,
