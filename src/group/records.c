@@ -12,6 +12,7 @@ enum {
     GROUP_VALUE_VERSION = 3,
     VERSION_BYTES = 2,
     BATCH_BYTES_MIN = 512,
+    COMMIT_BASE_SEQUENCE = 0, // so Kafka, though without a producer id; all other batches have -1
 };
 
 // ---- writing
@@ -78,6 +79,7 @@ void record_batch_add_offset(struct record_batch *batch, struct str group, struc
         encoded = (struct bytes){memory + key_size, (size_t)(w.at - memory) - key_size};
     }
     add(batch, (struct bytes){memory, key_size}, encoded);
+    if (value) batch->writer.options.base_sequence = COMMIT_BASE_SEQUENCE;
 }
 
 static size_t group_key_size(struct str group) {

@@ -22,13 +22,14 @@ static void expect_bytes(struct bytes got, const char *text) {
 }
 
 // The only record of the batch; valid until the batch is freed.
-static struct record only_record(struct bytes bytes, struct record_reader *reader) {
+static struct record only_record(struct bytes bytes, int32_t base_sequence, struct record_reader *reader) {
     struct batch batch;
     struct record record;
     cr_assert_eq(batch_load(bytes, &batch), BATCH_OK);
     cr_assert(batch_crc_is_valid(&batch));
     cr_assert_eq(batch.count, 1);
     cr_assert_eq(batch.producer_id, -1);
+    cr_assert_eq(batch.base_sequence, base_sequence);
     cr_assert_eq(batch.base_timestamp, 1700000000000);
     record_open(reader, &batch, 1 << 20, RECORD_CONTENT);
     cr_assert_eq(record_next(reader, &record), RECORD_OK);
@@ -43,7 +44,7 @@ Test(records, an_offset_with_and_without_an_expiry_of_its_own) {
     record_batch_begin(&batch, 1700000000000);
     record_batch_add_offset(&batch, str_of("g"), str_of("t"), 3, &value);
     struct bytes bytes = record_batch_end(&batch, CODEC_NONE);
-    struct record record = only_record(bytes, &reader);
+    struct record record = only_record(bytes, 0, &reader);
     expect_bytes(record.key, "0001"
                              "000167"
                              "000174"
@@ -63,7 +64,7 @@ Test(records, an_offset_with_and_without_an_expiry_of_its_own) {
     record_batch_begin(&batch, 1700000000000);
     record_batch_add_offset(&batch, str_of("g"), str_of("t"), 3, &value);
     bytes = record_batch_end(&batch, CODEC_NONE);
-    record = only_record(bytes, &reader);
+    record = only_record(bytes, 0, &reader);
     expect_bytes(record.value, "0001"
                                "0000000000000005"
                                "00016d"
@@ -118,7 +119,7 @@ Test(records, a_group_and_its_members_and_what_is_loaded_from_it) {
     record_batch_begin(&batch, 1700000000000);
     cr_assert(record_batch_add_group(&batch, g, false));
     struct bytes bytes = record_batch_end(&batch, CODEC_NONE);
-    struct record record = only_record(bytes, &reader);
+    struct record record = only_record(bytes, -1, &reader);
     expect_bytes(record.key, "0002"
                              "000167");
     expect_bytes(record.value, "0003"
@@ -180,6 +181,7 @@ Test(records, tombstones_have_null_values_and_batches_grow) {
         struct record record;
         cr_assert_eq(batch_load(bytes, &loaded), BATCH_OK);
         cr_assert_eq(batch_codec(&loaded), (int)codec);
+        cr_assert_eq(loaded.base_sequence, -1);
         record_open(&reader, &loaded, 1 << 20, RECORD_CONTENT);
         for (int32_t i = 0; i < 1001; i++) {
             struct record_key key;
