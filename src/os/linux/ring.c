@@ -48,6 +48,12 @@ static bool ring_has_opcodes(struct io_uring *ring) {
     return all;
 }
 
+// What a seccomp profile says that lets rings be made but not used; 0: nothing. A disabled ring answers -EBADFD.
+static int ring_refusal(const struct io_uring *ring) {
+    long rc = syscall(SYS_io_uring_enter, ring->ring_fd, 0, 0, 0, NULL, 0);
+    return rc >= 0 || errno == EBADFD ? 0 : -errno;
+}
+
 int ring_create(struct os *os, uint32_t depth) {
     ASSERT(depth > 0);
     uint32_t submissions = depth < RING_SUBMISSIONS_MAX ? depth : RING_SUBMISSIONS_MAX;
@@ -67,7 +73,9 @@ int ring_create(struct os *os, uint32_t depth) {
         io_uring_queue_exit(&os->ring);
         return -ENOSYS;
     }
-    return 0;
+    error = ring_refusal(&os->ring);
+    if (error != 0) io_uring_queue_exit(&os->ring);
+    return error;
 }
 
 void ring_destroy(struct os *os) {

@@ -271,10 +271,10 @@ Test(engine, a_signal_completes_the_operation_and_a_second_one_again) {
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %x", status);
 }
 
-static void refuse_io_uring(int error) {
+static void refuse_call(long number, int error) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -285,15 +285,20 @@ static void refuse_io_uring(int error) {
 
 // As containers do it.
 Test(engine, a_refused_ring_is_told_at_once) {
-    static const int errors[] = {EPERM, ENOSYS, ENOMEM};
-    for (int i = 0; i < 3; i++) {
+    static const struct {
+        long number;
+        int error, told;
+    } cases[] = {{SYS_io_uring_setup, EPERM, EPERM},   {SYS_io_uring_setup, ENOSYS, ENOSYS},
+                 {SYS_io_uring_setup, ENOMEM, ENOMEM}, {SYS_io_uring_enter, EPERM, EPERM},
+                 {SYS_io_uring_enter, ENOSYS, ENOSYS}, {SYS_io_uring_register, EPERM, ENOSYS}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pid_t child = fork();
         if (child == 0) {
             struct os_host *host = os_host_create();
-            refuse_io_uring(errors[i]);
+            refuse_call(cases[i].number, cases[i].error);
             int error = 0;
             if (os_create(host, 0, 8, &error) != NULL) _exit(1);
-            if (error != -errors[i]) _exit(2);
+            if (error != -cases[i].told) _exit(2);
             os_host_destroy(host);
             _exit(0);
         }
