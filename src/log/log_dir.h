@@ -17,6 +17,7 @@ enum log_dir_failure {
     LOG_DIR_FAILING, // the reason is being written
     LOG_DIR_FAILED
 };
+enum log_dir_space { LOG_DIR_HAS_SPACE, LOG_DIR_BELOW_RESERVE, LOG_DIR_FULL };
 struct log_shard;
 struct log_dir {
     char *path;
@@ -27,9 +28,10 @@ struct log_dir {
     char failure_reason[512];   // written once by whoever set the state, before it is published
     uint64_t reserve_bytes;     // below this much free space produce is refused (promise 15)
     _Atomic bool below_reserve; // found at opening, kept up to date by the checkpointer
-    bool below_reserve_told;    // the checkpointer's: what the last line about it said
-    // So is this: below the reserve, or a checkpoint file found no space. What waits to be deleted goes at once then.
+    // So is this: below the reserve, less than nothing to speak of, or a checkpoint file found no space. What waits to
+    // be deleted goes at once then.
     _Atomic bool short_of_space;
+    enum log_dir_space space_told; // the checkpointer's: what the last line about it said
     // What the logs of one core share; NULL while it has none. A core touches only its own.
     struct log_shard *shards[CORES_MAX];
     // Each core's own descriptor for syncfs, opened before anything is written: so no failed write-back of this process

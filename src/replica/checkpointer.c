@@ -29,18 +29,30 @@ static struct checkpointer *self(struct flow *flow) {
     return container_of(flow, struct checkpointer, flow);
 }
 
+static enum log_dir_space space_of(const struct log_dir *dir) {
+    if (atomic_load_explicit(&dir->below_reserve, memory_order_relaxed)) return LOG_DIR_BELOW_RESERVE;
+    return atomic_load_explicit(&dir->short_of_space, memory_order_relaxed) ? LOG_DIR_FULL : LOG_DIR_HAS_SPACE;
+}
+
 // Once for each change: clients only see KAFKA_STORAGE_ERROR.
 static void tell_of_space(struct checkpointer *c) {
+    static const struct {
+        enum line_level level;
+        const char *event, *reason;
+    } says[] = {
+        [LOG_DIR_HAS_SPACE] = {LINE_INFO, "space_is_back", "records are taken again"},
+        [LOG_DIR_BELOW_RESERVE] = {LINE_WARN, "space_below_reserve",
+                                   "records are refused until there is more free space"},
+        [LOG_DIR_FULL] = {LINE_WARN, "disk_full", "what does not fit is refused until there is more free space"},
+    };
     for (int i = 0; i < c->dir_count; i++) {
         struct log_dir *dir = c->dirs[i];
-        if (log_dir_is_failed(dir)) continue;
-        bool is_below = atomic_load_explicit(&dir->below_reserve, memory_order_relaxed);
-        if (is_below == dir->below_reserve_told) continue;
-        dir->below_reserve_told = is_below;
-        line(c->core, is_below ? LINE_WARN : LINE_INFO, "log", dir->path,
-             is_below ? "space_below_reserve" : "space_is_back", "tailrace.disk.reserve.bytes=%llu reason=\"%s\"",
-             (unsigned long long)dir->reserve_bytes,
-             is_below ? "records are refused until there is more free space" : "records are taken again");
+        enum log_dir_space space = space_of(dir);
+        if (log_dir_is_failed(dir) || space == dir->space_told) continue;
+        dir->space_told = space;
+        line(c->core, says[space].level, "log", dir->path, says[space].event,
+             "tailrace.disk.reserve.bytes=%llu reason=\"%s\"", (unsigned long long)dir->reserve_bytes,
+             says[space].reason);
     }
 }
 

@@ -61,6 +61,8 @@ def fill_and_free(broker, disk):
     demand(client.fetch(last) > 200_000, "what was taken cannot be read while the disk is full")
     with wire.Connection(broker.address) as connection:
         demand(connection.offsets([(TOPIC, 0)])[TOPIC, 0] == last + 1, "the end is not after the last record taken")
+    lines = ("space_below_reserve", "disk_full")
+    eventually(lambda: any(line in broker.process.log_tail(1 << 20) for line in lines), "no line tells of the full disk")
     filler.unlink()
     eventually(lambda: client.produce()[0] == 0, "no record is taken although there is space again", limit_s=15)
     demand(client.produce()[1] > last, "an offset was given twice")

@@ -110,11 +110,13 @@ Test(checkpointer, tries_again_on_a_full_disk, .timeout = 60) {
     while (w.wait.tries_left == 1000)
         turn(&d);
     cr_assert_not(w.done);
+    cr_assert_eq(d.dir.space_told, LOG_DIR_FULL, "a line says why");
     unlink(d.temporary);
     while (!w.done)
         turn(&d);
     cr_assert_eq(w.wait.error, KAFKA_ERROR_NONE);
     cr_assert_eq(access(d.file, F_OK), 0);
+    cr_assert_eq(d.dir.space_told, LOG_DIR_HAS_SPACE);
     desk_close(&d);
 }
 
