@@ -131,22 +131,6 @@ static bool is_thread_count(enum config_key key) {
            key == CONFIG_NUM_RECOVERY_THREADS_PER_DATA_DIR || key == CONFIG_BACKGROUND_THREADS;
 }
 
-// Kafka changes the size of a thread pool by at most a factor of two at a time. Nothing here depends on it, but its
-// tools see it.
-static bool validate_thread_count(const struct config *c, enum config_key key, int64_t count, struct text *reason) {
-    int64_t present = config_i64(c, key);
-    const char *rule = count > 2 * present   ? "value should not be greater than double the current value"
-                       : count < present / 2 ? "value should be at least half the current value"
-                                             : NULL;
-    if (!rule) return true;
-    text_addf(reason,
-              "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation "
-              "failed for %s=%lld, "
-              "%s %lld for configuration Invalid dynamic configuration",
-              config_key_info(key)->name, (long long)count, rule, (long long)present);
-    return false;
-}
-
 static void add_invalid_value(struct text *reason, const struct config_key_info *info, struct str value,
                               const char *detail) {
     if (info->type == CONFIG_TYPE_PASSWORD) value = str_of("[hidden]");
@@ -155,8 +139,7 @@ static void add_invalid_value(struct text *reason, const struct config_key_info 
     text_addf(reason, " for configuration %s: %s", info->name, detail);
 }
 
-static bool validate_value(struct arena *scratch, const struct config *c, enum config_key key, bool is_override,
-                           struct str raw, struct text *reason) {
+static bool validate_value(struct arena *scratch, enum config_key key, struct str raw, struct text *reason) {
     const struct config_key_info *info = config_key_info(key);
     char memory[400];
     struct text detail = TEXT_IN(memory);
@@ -170,7 +153,80 @@ static bool validate_value(struct arena *scratch, const struct config *c, enum c
         add_invalid_value(reason, info, value.text, info->effect_reason);
         return false;
     }
-    return is_override || !is_thread_count(key) || validate_thread_count(c, key, value.integer, reason);
+    return true;
+}
+
+// ---- rules about a change, seen from what is in force
+
+// In front of and behind the reason of a part of Kafka that does not take a change.
+static const char refused_change[] = "Invalid value org.apache.kafka.common.config.ConfigException: ";
+static const char refused_change_end[] = " for configuration Invalid dynamic configuration";
+
+// Kafka changes the size of a thread pool by at most a factor of two at a time. Nothing here depends on it, but its
+// tools see it.
+static bool validate_thread_count(const struct config *c, enum config_key key, int64_t count, struct text *reason) {
+    long long present = config_i64(c, key);
+    if (count == present || (count > 0 && count >= present / 2 && count <= 2 * present)) return true;
+    text_addf(reason, "%sDynamic thread count update validation failed for %s=%lld, ", refused_change,
+              config_key_info(key)->name, (long long)count);
+    if (count <= 0) {
+        text_addf(reason, "value should be at least 1");
+    } else {
+        text_addf(reason, "value should %s the current value %lld",
+                  count < present / 2 ? "be at least half" : "not be greater than double", present);
+    }
+    text_addf(reason, "%s", refused_change_end);
+    return false;
+}
+
+static bool validate_cleaner_count(const struct config *c, int64_t count, struct text *reason) {
+    long long present = config_i64(c, CONFIG_LOG_CLEANER_THREADS);
+    if (count >= present / 2 && count <= 2 * present) return true;
+    text_addf(reason, "%sLog cleaner threads cannot be %s the current value %lld%s", refused_change,
+              count < present / 2 ? "reduced to less than half" : "increased to more than double", present,
+              refused_change_end);
+    return false;
+}
+
+// A file may say 0. At run time it would shut out whoever could take it back.
+static bool validate_limit(enum config_key key, int64_t limit, struct text *reason) {
+    if (limit > 0) return true;
+    text_addf(reason, "%sInvalid %s %lld%s", refused_change, config_key_info(key)->name, (long long)limit,
+              refused_change_end);
+    return false;
+}
+
+// Kafka opens and closes listeners while it runs. Here they are those of the file until the next start, and a change
+// that only DescribeConfigs saw would be a lie.
+static bool validate_listeners(const struct config *c, enum config_key key, struct str value, struct text *reason) {
+    char memory[24];
+    struct str raw = c->settings[key].raw[CONFIG_LAYER_STATIC];
+    struct str present = config_trim(str_is_null(raw) ? config_default_text(c, key, memory) : raw);
+    if (str_equal(config_trim(value), present)) return true;
+    add_invalid_value(reason, config_key_info(key), value,
+                      "listeners change at a start only: put it into the configuration file and restart the broker");
+    return false;
+}
+
+static bool validate_change(struct arena *scratch, const struct config *c, enum config_key key, bool is_override,
+                            struct str raw, struct text *reason) {
+    struct config_value value;
+    switch (key) {
+    case CONFIG_LISTENERS:
+    case CONFIG_ADVERTISED_LISTENERS:
+    case CONFIG_LISTENER_SECURITY_PROTOCOL_MAP: return is_override || validate_listeners(c, key, raw, reason);
+    case CONFIG_MAX_CONNECTIONS:
+    case CONFIG_MAX_CONNECTION_CREATION_RATE:
+    case CONFIG_LOG_CLEANER_THREADS: break;
+    default:
+        if (!is_thread_count(key)) return true;
+    }
+    if (!config_value_parse(scratch, config_key_info(key), raw, &value, reason)) return false;
+    if (key == CONFIG_MAX_CONNECTIONS || key == CONFIG_MAX_CONNECTION_CREATION_RATE)
+        return validate_limit(key, value.integer, reason);
+    if (is_override) return true;
+    return key == CONFIG_LOG_CLEANER_THREADS ? validate_cleaner_count(c, value.integer, reason)
+                                             : validate_thread_count(c, key, value.integer, reason);
 }
 
 // ---- which keys may be changed at all
@@ -217,12 +273,18 @@ static bool check_places(bool per_broker, struct config_map settings, struct tex
     return true;
 }
 
-static bool check_value(struct arena *scratch, const struct config *c, const struct config_entry *entry,
-                        struct text *reason) {
+static bool check_value(struct arena *scratch, const struct config_entry *entry, struct text *reason) {
+    enum config_key key;
+    bool is_override;
+    return !find_key(entry->key, &key, &is_override) || validate_value(scratch, key, entry->value, reason);
+}
+
+static bool check_change(struct arena *scratch, const struct config *c, const struct config_entry *entry,
+                         struct text *reason) {
     enum config_key key;
     bool is_override;
     if (!find_key(entry->key, &key, &is_override)) return true;
-    return validate_value(scratch, c, key, is_override, entry->value, reason);
+    return validate_change(scratch, c, key, is_override, entry->value, reason);
 }
 
 // The dynamic settings of one layer, as a map.
@@ -246,7 +308,7 @@ bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool
     if (!check_places(per_broker, settings, reason)) return false;
     for (size_t i = 0; i < settings.count; i++) {
         ASSERT(!str_is_null(settings.entries[i].value));
-        if (!check_value(scratch, c, &settings.entries[i], reason)) return false;
+        if (!check_value(scratch, &settings.entries[i], reason)) return false;
     }
     // The rules between fields, as if the settings were in force over those of the other layer.
     struct config_report report;
@@ -263,6 +325,9 @@ bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool
         if (!report.problems[i].is_error) continue;
         text_add(reason, report.problems[i].text);
         return false;
+    }
+    for (size_t i = 0; i < settings.count; i++) {
+        if (!check_change(scratch, c, &settings.entries[i], reason)) return false;
     }
     return true;
 }

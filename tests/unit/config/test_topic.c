@@ -248,12 +248,45 @@ static const struct {
      "Set(listener.name.plaintext.ssl.keystore.location)"},
     {false, "log.cleaner.threads", "1000",
      "log.cleaner.dedupe.buffer.size=134217728: must be more than 1 MiB for each of log.cleaner.threads"},
+    {false, "log.cleaner.threads", "2", NULL},
+    {false, "log.cleaner.threads", "3",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Log cleaner threads cannot be increased to more "
+     "than double the current value 1 for configuration Invalid dynamic configuration"},
+    {true, "num.replica.fetchers", "0",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for "
+     "num.replica.fetchers=0, value should be at least 1 for configuration Invalid dynamic configuration"},
+    {false, "max.connections", "1", NULL},
+    {false, "max.connections", "0",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Invalid max.connections 0 for configuration "
+     "Invalid "
+     "dynamic configuration"},
+    {true, "listener.name.plaintext.max.connections", "0",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Invalid max.connections 0 for configuration "
+     "Invalid "
+     "dynamic configuration"},
+    {true, "max.connection.creation.rate", "0",
+     "Invalid value org.apache.kafka.common.config.ConfigException: Invalid max.connection.creation.rate 0 for "
+     "configuration Invalid dynamic configuration"},
+    {true, "listeners", " PLAINTEXT://h:9092", NULL}, // as it is
+    {true, "listeners", "PLAINTEXT://h:9093",
+     "Invalid value PLAINTEXT://h:9093 for configuration listeners: listeners change at a start only: put it into the "
+     "configuration file and restart the broker"},
+    {true, "listeners", "x",
+     "listeners=x: 'x' is not NAME://host:port (port 0 to 65535, IPv6 addresses in brackets, an empty host for every "
+     "interface)"},
+    {true, "advertised.listeners", "PLAINTEXT://h:9093",
+     "Invalid value PLAINTEXT://h:9093 for configuration advertised.listeners: listeners change at a start only: put "
+     "it into the configuration file and restart the broker"},
+    {true, "listener.security.protocol.map", "PLAINTEXT:PLAINTEXT",
+     "Invalid value PLAINTEXT:PLAINTEXT for configuration listener.security.protocol.map: listeners change at a start "
+     "only: put it into the configuration file and restart the broker"},
+    {true, "log.retention.ms", "0", "log.retention.ms=0: must be -1 (no limit) or at least 1"},
 };
 
 Test(topic, dynamic_broker_settings) {
     struct fixture f;
     fixture_init(&f);
-    const struct config *c = fixture_parse(&f, "", false);
+    const struct config *c = fixture_parse(&f, "log.retention.ms=5\nlisteners=PLAINTEXT://h:9092", false);
     for (size_t i = 0; i < ARRAY_LENGTH(dynamics); i++) {
         char memory[600];
         struct text reason = TEXT_IN(memory);
