@@ -121,14 +121,12 @@ static bool is_store_key(enum config_key key) {
     }
 }
 
-static bool is_cluster_level_of_listener(enum config_key key) {
-    return key == CONFIG_MAX_CONNECTIONS || key == CONFIG_MAX_CONNECTION_CREATION_RATE ||
-           key == CONFIG_NUM_NETWORK_THREADS;
+static bool is_connection_limit(enum config_key key) {
+    return key == CONFIG_MAX_CONNECTIONS || key == CONFIG_MAX_CONNECTION_CREATION_RATE;
 }
 
-static bool is_thread_count(enum config_key key) {
-    return key == CONFIG_NUM_IO_THREADS || key == CONFIG_NUM_NETWORK_THREADS || key == CONFIG_NUM_REPLICA_FETCHERS ||
-           key == CONFIG_NUM_RECOVERY_THREADS_PER_DATA_DIR || key == CONFIG_BACKGROUND_THREADS;
+static bool is_cluster_level_of_listener(enum config_key key) {
+    return is_connection_limit(key) || key == CONFIG_NUM_NETWORK_THREADS;
 }
 
 static void add_invalid_value(struct text *reason, const struct config_key_info *info, struct str value,
@@ -139,8 +137,8 @@ static void add_invalid_value(struct text *reason, const struct config_key_info 
     text_addf(reason, " for configuration %s: %s", info->name, detail);
 }
 
-static bool validate_value(struct arena *scratch, enum config_key key, struct str raw, struct text *reason) {
-    const struct config_key_info *info = config_key_info(key);
+static bool validate_value(struct arena *scratch, const struct config_key_info *info, struct str raw,
+                           struct text *reason) {
     char memory[400];
     struct text detail = TEXT_IN(memory);
     struct config_value value;
@@ -164,11 +162,10 @@ static const char refused_change_end[] = " for configuration Invalid dynamic con
 
 // Kafka changes the size of a thread pool by at most a factor of two at a time. Nothing here depends on it, but its
 // tools see it.
-static bool validate_thread_count(const struct config *c, enum config_key key, int64_t count, struct text *reason) {
-    long long present = config_i64(c, key);
-    if (count == present || (count > 0 && count >= present / 2 && count <= 2 * present)) return true;
+static bool validate_thread_count(enum config_key key, long long present, long long count, struct text *reason) {
+    if (count > 0 && count >= present / 2 && count <= 2 * present) return true;
     text_addf(reason, "%sDynamic thread count update validation failed for %s=%lld, ", refused_change,
-              config_key_info(key)->name, (long long)count);
+              config_key_info(key)->name, count);
     if (count <= 0) {
         text_addf(reason, "value should be at least 1");
     } else {
@@ -179,8 +176,7 @@ static bool validate_thread_count(const struct config *c, enum config_key key, i
     return false;
 }
 
-static bool validate_cleaner_count(const struct config *c, int64_t count, struct text *reason) {
-    long long present = config_i64(c, CONFIG_LOG_CLEANER_THREADS);
+static bool validate_cleaner_count(long long present, long long count, struct text *reason) {
     if (count >= present / 2 && count <= 2 * present) return true;
     text_addf(reason, "%sLog cleaner threads cannot be %s the current value %lld%s", refused_change,
               count < present / 2 ? "reduced to less than half" : "increased to more than double", present,
@@ -198,7 +194,7 @@ static bool validate_limit(enum config_key key, int64_t limit, struct text *reas
 
 // Kafka opens and closes listeners while it runs. Here they are those of the file until the next start, and a change
 // that only DescribeConfigs saw would be a lie.
-static bool validate_listeners(const struct config *c, enum config_key key, struct str value, struct text *reason) {
+static bool validate_addresses(const struct config *c, enum config_key key, struct str value, struct text *reason) {
     char memory[24];
     struct str raw = c->settings[key].raw[CONFIG_LAYER_STATIC];
     struct str present = config_trim(str_is_null(raw) ? config_default_text(c, key, memory) : raw);
@@ -208,25 +204,35 @@ static bool validate_listeners(const struct config *c, enum config_key key, stru
     return false;
 }
 
-static bool validate_change(struct arena *scratch, const struct config *c, enum config_key key, bool is_override,
-                            struct str raw, struct text *reason) {
-    struct config_value value;
-    switch (key) {
-    case CONFIG_LISTENERS:
-    case CONFIG_ADVERTISED_LISTENERS:
-    case CONFIG_LISTENER_SECURITY_PROTOCOL_MAP: return is_override || validate_listeners(c, key, raw, reason);
-    case CONFIG_MAX_CONNECTIONS:
-    case CONFIG_MAX_CONNECTION_CREATION_RATE:
-    case CONFIG_LOG_CLEANER_THREADS: break;
-    default:
-        if (!is_thread_count(key)) return true;
+// What will be in force, beside what is; an unchanged value is as good as it was.
+static bool validate_counts(const struct config *c, const struct config *changed, struct text *reason) {
+    static const enum config_key counts[] = {
+        CONFIG_NUM_IO_THREADS,     CONFIG_NUM_NETWORK_THREADS,          CONFIG_NUM_REPLICA_FETCHERS,
+        CONFIG_BACKGROUND_THREADS, CONFIG_LOG_CLEANER_THREADS,          CONFIG_NUM_RECOVERY_THREADS_PER_DATA_DIR,
+        CONFIG_MAX_CONNECTIONS,    CONFIG_MAX_CONNECTION_CREATION_RATE,
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+        enum config_key key = counts[i];
+        int64_t present = config_i64(c, key), count = config_i64(changed, key);
+        bool ok = count == present                    ? true
+                  : is_connection_limit(key)          ? validate_limit(key, count, reason)
+                  : key == CONFIG_LOG_CLEANER_THREADS ? validate_cleaner_count(present, count, reason)
+                                                      : validate_thread_count(key, present, count, reason);
+        if (!ok) return false;
     }
-    if (!config_value_parse(scratch, config_key_info(key), raw, &value, reason)) return false;
-    if (key == CONFIG_MAX_CONNECTIONS || key == CONFIG_MAX_CONNECTION_CREATION_RATE)
-        return validate_limit(key, value.integer, reason);
-    if (is_override) return true;
-    return key == CONFIG_LOG_CLEANER_THREADS ? validate_cleaner_count(c, value.integer, reason)
-                                             : validate_thread_count(c, key, value.integer, reason);
+    return true;
+}
+
+// One setting that is about listeners.
+static bool validate_listener(struct arena *scratch, const struct config *c, enum config_key key, bool is_override,
+                              struct str raw, struct text *reason) {
+    struct config_value value;
+    bool is_address =
+        key == CONFIG_LISTENERS || key == CONFIG_ADVERTISED_LISTENERS || key == CONFIG_LISTENER_SECURITY_PROTOCOL_MAP;
+    if (is_address && !is_override) return validate_addresses(c, key, raw, reason);
+    if (!is_override || !is_connection_limit(key)) return true;
+    return config_value_parse(scratch, config_key_info(key), raw, &value, reason) &&
+           validate_limit(key, value.integer, reason);
 }
 
 // ---- which keys may be changed at all
@@ -276,15 +282,17 @@ static bool check_places(bool per_broker, struct config_map settings, struct tex
 static bool check_value(struct arena *scratch, const struct config_entry *entry, struct text *reason) {
     enum config_key key;
     bool is_override;
-    return !find_key(entry->key, &key, &is_override) || validate_value(scratch, key, entry->value, reason);
+    const struct config_key_info *info =
+        find_key(entry->key, &key, &is_override) ? config_key_info(key) : config_throttle(entry->key);
+    return !info || validate_value(scratch, info, entry->value, reason);
 }
 
-static bool check_change(struct arena *scratch, const struct config *c, const struct config_entry *entry,
-                         struct text *reason) {
+static bool check_listener(struct arena *scratch, const struct config *c, const struct config_entry *entry,
+                           struct text *reason) {
     enum config_key key;
     bool is_override;
     if (!find_key(entry->key, &key, &is_override)) return true;
-    return validate_change(scratch, c, key, is_override, entry->value, reason);
+    return validate_listener(scratch, c, key, is_override, entry->value, reason);
 }
 
 // The dynamic settings of one layer, as a map.
@@ -327,7 +335,7 @@ bool config_validate_dynamic(struct arena *scratch, const struct config *c, bool
         return false;
     }
     for (size_t i = 0; i < settings.count; i++) {
-        if (!check_change(scratch, c, &settings.entries[i], reason)) return false;
+        if (!check_listener(scratch, c, &settings.entries[i], reason)) return false;
     }
-    return true;
+    return validate_counts(c, changed, reason);
 }

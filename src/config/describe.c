@@ -85,7 +85,7 @@ static void describe_extra(struct arena *a, const struct config *c, const struct
                            struct config_description *out) {
     enum config_key base;
     bool is_override = config_listener_override(extra->name, &base);
-    begin(out, extra->name, is_override ? config_key_info(base) : NULL);
+    begin(out, extra->name, is_override ? config_key_info(base) : config_throttle(extra->name));
     out->documentation = NULL;
     out->is_read_only = true; // Kafka says so of every name that is not in its table, whether it can be changed or not
     struct str value = {0};

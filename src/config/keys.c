@@ -167,6 +167,23 @@ bool config_listener_override(struct str name, enum config_key *base) {
            *base == CONFIG_CONNECTIONS_MAX_REAUTH_MS;
 }
 
+const struct config_key_info *config_throttle(struct str name) {
+    static const struct config_key_info throttles[] = {
+#define THROTTLE(name, effect)                                                                                         \
+    {name,          CONFIG_TYPE_LONG, "9223372036854775807", AT_LEAST(0),                                              \
+     CONFIG_MEDIUM, CONFIG_LISTED,    CONFIG_CLUSTER_WIDE,   effect,                                                   \
+     NULL}
+        THROTTLE("follower.replication.throttled.rate", NOT_YET(CLUSTER)),
+        THROTTLE("leader.replication.throttled.rate", NOT_YET(CLUSTER)),
+        THROTTLE("replica.alter.log.dirs.io.max.bytes.per.second", NOT_YET(MOVE_REPLICAS)),
+#undef THROTTLE
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(throttles); i++) {
+        if (str_is(name, throttles[i].name)) return &throttles[i];
+    }
+    return NULL;
+}
+
 bool config_is_passed_through(struct str name) {
     static const char *const prefixes[] = {"listener.name.", "rlmm.config.", "rsm.config.", "metrics.jmx.",
                                            "kafka.metrics.reporters."};

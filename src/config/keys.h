@@ -107,6 +107,9 @@ size_t config_key_family(enum config_key key, enum config_key family[CONFIG_FAMI
 // listener.name.NAME.KEY or listener.name.NAME.MECHANISM.KEY: the key that it overrides for one listener. False: not
 // such a name, or KEY is unknown.
 bool config_listener_override(struct str name, enum config_key *base);
+// The limits on replication between brokers and log directories, which Kafka takes at run time only: they are in no
+// table and in no file, but have a type and a least value. NULL: not such a name.
+const struct config_key_info *config_throttle(struct str name);
 // Whether Kafka hands keys of this name to somebody else (a plug-in's prefix), so that nothing can be said about it.
 bool config_is_passed_through(struct str name);
 

@@ -78,6 +78,9 @@ BAD_BROKER_SETTINGS = {
     "twice": [("log.cleaner.threads", "1"), ("log.cleaner.threads", "2")],
     "too many threads": [("num.io.threads", "100")],
     "too few threads": [("num.io.threads", "1")],
+    "no threads": [("num.replica.fetchers", "0")],
+    "no connections": [("max.connections", "0")],
+    "a throttle": [("leader.replication.throttled.rate", "x")],
 }
 
 
@@ -90,6 +93,7 @@ def bad_changes(player, v, api):
     for what, changes in BAD_BROKER_SETTINGS.items():
         ask(f"of a broker: {what}", (BROKER, "0", changes))
         ask(f"of the cluster: {what}", (BROKER, "", changes))
+    ask("of a broker: too many cleaners", (BROKER, "0", [("log.cleaner.threads", "16")]))
     ask("of nothing")
     ask("of an unknown topic", (TOPIC, "nosuch", [("retention.ms", "1")]), (TOPIC, "altered", [("retention.ms", "7")]))
     for name in ("", "sp ace"):
@@ -101,9 +105,11 @@ def bad_changes(player, v, api):
     if api != "AlterConfigs":  # to those Kafka never answers: its own handling of the error fails
         ask("of one twice", (TOPIC, "altered", []), (TOPIC, "altered", [("retention.ms", "1")]), (TOPIC, "nosuch", []))
     ask("of another type and a topic", (99, "0", [("a", "1")]), (TOPIC, "altered", [("retention.ms", "8")]))
-    ask("of an unknown broker setting", (BROKER, "0", [("some.plugin.setting", "1")]))
+    own = [("some.plugin.setting", "1"), ("follower.replication.throttled.rate", "007")]
+    ask("of an unknown broker setting and a throttle", (BROKER, "0", own))
     settled(player, "0", "some.plugin.setting", [None])
-    describe(player, "with it", 4, (BROKER, "0", ["some.plugin.setting", "num.io.threads"]), IncludeSynonyms=True)
+    names = ["some.plugin.setting", "num.io.threads", "follower.replication.throttled.rate"]
+    describe(player, "with them", 4, (BROKER, "0", names), IncludeSynonyms=True)
 
 
 def alter_configs(player):
@@ -165,7 +171,8 @@ def incremental_alter_configs(player):
         describe(player, "both", 4, (BROKER, "0", ["log.cleanup.policy"]), (BROKER, "", None), IncludeSynonyms=True)
         bad_changes(player, v, "IncrementalAlterConfigs")
         for name in ("0", ""):
-            ask("back", BROKER, name, ("log.cleanup.policy", None, DELETE), ("some.plugin.setting", None, DELETE))
+            keys = ("log.cleanup.policy", "some.plugin.setting", "follower.replication.throttled.rate")
+            ask("back", BROKER, name, *((key, None, DELETE) for key in keys))
         settled(player, "0", "log.cleanup.policy", ["delete"])
         settled(player, "", "log.cleanup.policy", [])
         describe(player, "the cluster", 4, (BROKER, "", None))

@@ -114,6 +114,23 @@ Test(describe, own_and_internal_keys_are_shown_when_set) {
     arena_drop(&fixture.arena);
 }
 
+// They are in no table of Kafka's, but it knows what they are, and so that they are no secrets.
+Test(describe, limits_on_replication) {
+    struct fixture fixture;
+    fixture_init(&fixture);
+    struct config_entry entries[] = {{str_of("leader.replication.throttled.rate"), str_of("100")}};
+    const struct config *c = fixture_parse(&fixture, "", false);
+    c = config_with_dynamic(&fixture.arena, c, (struct config_map){0}, (struct config_map){entries, 1},
+                            &fixture.report);
+    struct config_description d;
+    size_t position = CONFIG_KEY_COUNT;
+    cr_assert(config_describe_broker(&fixture.arena, c, &position, &d));
+    cr_assert(str_is(d.name, "leader.replication.throttled.rate") && str_is(d.value, "100"));
+    cr_assert(!d.is_sensitive && d.type == CONFIG_TYPE_LONG && d.source == CONFIG_SOURCE_DYNAMIC_BROKER);
+    cr_assert(d.synonym_count == 1 && str_is(d.synonyms[0].value, "100"));
+    arena_drop(&fixture.arena);
+}
+
 Test(describe, unknown_topic_settings) {
     struct fixture fixture;
     fixture_init(&fixture);

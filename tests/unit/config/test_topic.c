@@ -220,6 +220,11 @@ static const struct {
     {true, "message.max.bytes", "5", NULL},
     {true, "message.max.bytes", "-1", "Invalid value -1 for configuration message.max.bytes: Value must be at least 0"},
     {true, "my.own.key", "5", NULL},
+    {true, "leader.replication.throttled.rate", "5", NULL},
+    {false, "follower.replication.throttled.rate", "x",
+     "Invalid value x for configuration follower.replication.throttled.rate: Not a number of type LONG"},
+    {true, "replica.alter.log.dirs.io.max.bytes.per.second", "-1",
+     "Invalid value -1 for configuration replica.alter.log.dirs.io.max.bytes.per.second: Value must be at least 0"},
     {true, "num.io.threads", "16", NULL},
     {true, "num.io.threads", "17",
      "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for "
