@@ -17,6 +17,8 @@
     STEP(grow, write) STEP(grow, written) STEP(grow, become) STEP(grow, publish) STEP(grow, seated) STEP(grow, release)
 FLOW_DEFINE(grow, GROW_STEPS)
 
+enum { UNKNOWN_NAMED_MAX = 16 }; // brokers in the text of one refusal
+
 struct growth {
     struct growth *next;
     struct image_topic *topic; // NULL: failed, or in the image
@@ -76,16 +78,32 @@ static bool has_repeated_broker(const struct controller_assignment *a) {
     return false;
 }
 
-// One new partition's brokers: all alive, none twice, as many as the topic's others have.
-static bool check_assignment(struct create_partitions *t, size_t row, const struct image_topic *topic,
-                             const struct controller_assignment *a, int32_t partition) {
+// Kafka looks at the brokers of all assignments before it counts these, and names each one that is not alive once.
+static bool check_brokers(struct create_partitions *t, size_t row) {
+    const struct controller_create_partitions *r = &t->p.request->create_partitions[row];
     const struct image *image = controller_image(t->p.controller);
-    for (size_t i = 0; i < a->broker_count; i++) {
-        if (!image_broker_by_id(image, a->brokers[i])) {
-            REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT, "Unknown broker(s) in replica assignment: %d.", a->brokers[i]);
-            return false;
+    int32_t unknown[UNKNOWN_NAMED_MAX];
+    size_t count = 0;
+    char memory[200];
+    struct text names = TEXT_IN(memory);
+    for (size_t i = 0; i < r->assignment_count; i++) {
+        for (size_t j = 0; j < r->assignments[i].broker_count && count < UNKNOWN_NAMED_MAX; j++) {
+            int32_t broker = r->assignments[i].brokers[j];
+            bool is_named = false;
+            for (size_t k = 0; k < count; k++)
+                is_named = is_named || unknown[k] == broker;
+            if (is_named || image_broker_by_id(image, broker)) continue;
+            text_addf(&names, "%s%d", count > 0 ? ", " : "", broker);
+            unknown[count++] = broker;
         }
     }
+    if (count > 0) REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT, "Unknown broker(s) in replica assignment: %s.", memory);
+    return count == 0;
+}
+
+// One new partition's brokers, which are alive: none twice, as many as the topic's others have.
+static bool check_assignment(struct create_partitions *t, size_t row, const struct image_topic *topic,
+                             const struct controller_assignment *a, int32_t partition) {
     if (a->broker_count == 0) {
         REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT, "Cannot have replication factor of 0 for partition id %d.",
                partition);
@@ -111,6 +129,7 @@ static bool check_assignments(struct create_partitions *t, size_t row, const str
     const struct controller_create_partitions *r = &t->p.request->create_partitions[row];
     int32_t added = r->count - topic->partition_count;
     if (!r->has_assignments) return true;
+    if (!check_brokers(t, row)) return false;
     if (r->assignment_count != (size_t)added) {
         REFUSE(t, row, INVALID_REPLICA_ASSIGNMENT,
                "Increasing the number of partitions by %d but %zu assignments provided.", added, r->assignment_count);
