@@ -2,6 +2,7 @@
 // Everything that is printed came from files that anybody may have written: control characters are always escaped.
 #include "cli/log_print.h"
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/date.h"
 #include "protocol/message.h"
@@ -128,13 +129,28 @@ void log_print_string(struct tailrace_bytes bytes) {
     putchar('"');
 }
 
+// As it was written, numbers to the last digit, but on one line. False: it is no JSON.
 static bool print_json(struct tailrace_bytes value) {
-    json_t *json = json_loadb((const char *)value.data, value.size, JSON_DECODE_ANY, NULL);
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
-    if (text) fputs(text, stdout);
-    free(text);
+    size_t flags = JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
+    json_t *json = json_loadb((const char *)value.data, value.size, flags, NULL);
     json_decref(json);
-    return text != NULL;
+    if (!json) return false;
+    bool is_string = false;
+    for (size_t i = 0; i < value.size;) {
+        const uint8_t *p = value.data + i;
+        size_t length = is_string && p[0] == '\\' ? 2 : utf8_length(p, value.size - i);
+        ASSERT(length > 0 && length <= value.size - i); // jansson has seen to it
+        bool is_blank = p[0] == ' ' || p[0] == '\n' || p[0] == '\r' || p[0] == '\t';
+        if (p[0] == '"') is_string = !is_string;
+        if (length > 1 && p[0] != '\\') // what is behind a backslash is a letter
+            print_character(p, length);
+        else if (p[0] == 0x7f)
+            print_character(p, 1);
+        else if (is_string || !is_blank)
+            fwrite(p, 1, length, stdout);
+        i += length;
+    }
+    return true;
 }
 
 void log_print_value(struct tailrace_bytes value, enum log_value_format format) {

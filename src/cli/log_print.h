@@ -20,7 +20,7 @@ void log_print_string(struct tailrace_bytes bytes);
 static inline struct tailrace_bytes log_text(const char *text) {
     return (struct tailrace_bytes){(const uint8_t *)text, strlen(text)};
 }
-// null, "text", "hex", or the JSON that it is (compact); what is not JSON, as a string.
+// null, "text", "hex", or the JSON that it is, on one line; what is not JSON, as a string.
 void log_print_value(struct tailrace_bytes value, enum log_value_format format);
 // A key and value of __consumer_offsets as JSON. False: not one that is known, and nothing is printed.
 bool log_print_offsets_key(struct tailrace_bytes key);

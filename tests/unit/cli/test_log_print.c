@@ -2,6 +2,9 @@
 // cli/log_print: times there and back.
 #include "cli/log_print.h"
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <stdio.h>
+#include <string.h>
 
 Test(log_print, times) {
     static const struct {
@@ -52,4 +55,33 @@ Test(log_print, formats) {
     cr_assert(log_value_format_parse("json", &format));
     cr_assert_eq(format, LOG_VALUE_JSON);
     cr_assert_not(log_value_format_parse("xml", &format));
+}
+
+static const struct {
+    const char *value, *shown;
+} json_cases[] = {
+    {"{\"b\": 0.1, \"a\": 1.10, \"b\": 2}", "{\"b\":0.1,\"a\":1.10,\"b\":2}"},
+    {"[12345678901234567890123, 1e5,\n -0]", "[12345678901234567890123,1e5,-0]"},
+    {" \"a \\\" \\\\\" ", "\"a \\\" \\\\\""},
+    {"{\"k\":\"\\u0000 \xc3\xa4 \xc2\x9b \x7f\"}", "{\"k\":\"\\u0000 \xc3\xa4 \\u009b \\u007f\"}"},
+    {"{\"a\":", "\"{\\\"a\\\":\""},
+    {"1 2", "\"1 2\""},
+    {"\xff", "\"\\ufffd\""},
+    {"", "\"\""},
+    {"true", "true"},
+};
+
+Test(log_print, json_as_it_was_written) {
+    char shown[4096] = "", expected[4096] = "";
+    cr_redirect_stdout();
+    for (size_t i = 0; i < sizeof json_cases / sizeof json_cases[0]; i++) {
+        const char *value = json_cases[i].value;
+        log_print_value((struct tailrace_bytes){(const uint8_t *)value, strlen(value)}, LOG_VALUE_JSON);
+        putchar('\n');
+        strcat(expected, json_cases[i].shown);
+        strcat(expected, "\n");
+    }
+    fflush(stdout);
+    shown[fread(shown, 1, sizeof shown - 1, cr_get_redirected_stdout())] = '\0';
+    cr_assert_str_eq(shown, expected);
 }
