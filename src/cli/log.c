@@ -19,8 +19,17 @@ static int help(void) {
 }
 
 int log_path_error(const char *command, const char *path, int error) {
-    fprintf(stderr, "tailrace log %s: %s: %s\n", command, path, os_error_text(error));
+    const char *why = error == -ESPIPE ? "neither a file nor a directory" : os_error_text(error);
+    fprintf(stderr, "tailrace log %s: %s: %s\n", command, path, why);
     return CLI_FAILED;
+}
+
+int log_file_error(const char *command, const char *directory, const char *file, int error) {
+    char path[4096];
+    struct text t = TEXT_IN(path);
+    text_add_escaped(&t, str_of(directory));
+    text_addf(&t, "/%s", file);
+    return log_path_error(command, path, error);
 }
 
 const char *log_base_name(const char *path) {

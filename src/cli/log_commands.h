@@ -32,13 +32,16 @@ int log_dump_small_file(struct log_dump *dump, const char *path);
 #define LOG_METADATA_FILE "tailrace.metadata"
 // A line a node, in the order of the paths. False: damaged, and why.
 bool log_dump_metadata(struct log_dump *dump, struct bytes bytes, struct text *reason);
-// Finds what is wrong with it, if `directory` has one. 0, or a negative errno when it could not be read.
-int log_verify_metadata(struct os_host *host, const char *directory, const struct inspect_listener *listener);
+// Finds what is wrong with it, if `directory` has one. An unfinished write at its end is damage if the broker was
+// stopped well.
+void log_verify_metadata(struct os_host *host, const char *directory, bool is_clean,
+                         const struct inspect_listener *listener);
 
 // Reads the directory at `path`, a log directory or a partition's, whatever it is. False, and said so, if that fails.
 bool log_open_directory(struct os_host *host, const char *command, const char *path, struct inspect_dir *dir,
                         const struct inspect_listener *listener);
 // Says on standard error what went wrong with a path; returns CLI_FAILED.
 int log_path_error(const char *command, const char *path, int error);
+int log_file_error(const char *command, const char *directory, const char *file, int error);
 // The last part of a path.
 const char *log_base_name(const char *path);

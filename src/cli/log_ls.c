@@ -23,7 +23,7 @@ struct ls {
     const char *path;
     const char *filters[FILTERS_MAX];
     size_t filter_count;
-    bool segments, json;
+    bool segments, json, wants_help;
     struct inspect_dir dir;
     int status;
 };
@@ -154,9 +154,19 @@ static void list_partition(struct ls *ls, const struct inspect_partition *p) {
     inspect_segments_free(&segments);
 }
 
-static void finding(void *context, const struct inspect_finding *f) {
+static void on_finding(void *context, const struct inspect_finding *f) {
+    char line[4096 + 1024];
+    struct text t = TEXT_IN(line);
     (void)context;
-    fprintf(stderr, "tailrace log ls: %s/%s: %s\n", f->directory, f->file, f->text);
+    text_add_escaped(&t, str_of(f->directory)); // names that anybody may have made
+    text_addf(&t, "/");
+    text_add_escaped(&t, str_of(f->file));
+    fprintf(stderr, "tailrace log ls: %s: %s\n", line, f->text);
+}
+
+static void on_unreadable(void *context, const char *directory, const char *file, int error) {
+    struct ls *ls = context;
+    ls->status = log_file_error("ls", directory, file, error);
 }
 
 static int read_arguments(struct ls *ls, int argc, char **argv) {
@@ -164,6 +174,8 @@ static int read_arguments(struct ls *ls, int argc, char **argv) {
     struct cli_arguments a;
     cli_arguments_init(&a, argc, argv);
     while (cli_next(&a)) {
+        ls->wants_help = cli_is(&a, "--help") || cli_is(&a, "-h");
+        if (ls->wants_help) return CLI_OK;
         if (cli_is(&a, "--segments"))
             ls->segments = true;
         else if (cli_is(&a, "--json"))
@@ -182,10 +194,9 @@ static int read_arguments(struct ls *ls, int argc, char **argv) {
 
 int log_command_ls(struct os_host *host, int argc, char **argv) {
     struct ls ls = {.host = host, .status = CLI_OK};
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return help();
     int status = read_arguments(&ls, argc, argv);
-    if (status != CLI_OK) return status;
-    const struct inspect_listener listener = {.finding = finding};
+    if (status != CLI_OK || ls.wants_help) return ls.wants_help ? help() : status;
+    const struct inspect_listener listener = {.context = &ls, .finding = on_finding, .unreadable = on_unreadable};
     if (!log_open_directory(host, "ls", ls.path, &ls.dir, &listener)) return CLI_FAILED;
     if (!ls.json)
         printf("%-32s %8s %14s %12s %12s %12s  %-24s  %-24s\n", "PARTITION", "SEGMENTS", "BYTES", "START", "END", "HW",

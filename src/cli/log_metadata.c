@@ -17,13 +17,18 @@ static void load_tree(struct os_host *host, struct bytes bytes, struct tree *tre
     metafile_load(tree, bytes.data, bytes.size, load);
 }
 
-int log_verify_metadata(struct os_host *host, const char *directory, const struct inspect_listener *listener) {
+void log_verify_metadata(struct os_host *host, const char *directory, bool is_clean,
+                         const struct inspect_listener *listener) {
     char path[4096], what[128], *data;
-    if (!path_join(path, directory, LOG_METADATA_FILE)) return -ENAMETOOLONG;
     size_t size;
-    int error = file_read_all(host, path, METADATA_BYTES_MAX, &data, &size);
-    if (error == -ENOENT) return 0; // Kafka's, or another log directory than the first
-    if (error < 0) return error;
+    int error = path_join(path, directory, LOG_METADATA_FILE)
+                    ? file_read_all(host, path, METADATA_BYTES_MAX, &data, &size)
+                    : -ENAMETOOLONG;
+    if (error == -ENOENT) return; // Kafka's, or another log directory than the first
+    if (error < 0) {
+        listener->unreadable(listener->context, directory, LOG_METADATA_FILE, error);
+        return;
+    }
     struct tree tree;
     struct metafile_load load;
     load_tree(host, (struct bytes){(const uint8_t *)data, size}, &tree, &load);
@@ -36,10 +41,10 @@ int log_verify_metadata(struct os_host *host, const char *directory, const struc
         listener->finding(listener->context, &finding);
     } else if (load.valid_bytes < size) {
         finding.byte = (int64_t)load.valid_bytes;
+        finding.is_damage = is_clean;
         snprintf(what, sizeof what, "%" PRIu64 " bytes of an unfinished write", size - load.valid_bytes);
         listener->finding(listener->context, &finding);
     }
-    return 0;
 }
 
 static void print_node(const struct log_dump *dump, const struct tree_node *n) {

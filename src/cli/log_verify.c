@@ -29,10 +29,11 @@ static int help(void) {
 struct verify {
     const char *paths[PATHS_MAX];
     size_t path_count;
-    bool json, quiet, progress, records;
+    bool json, quiet, progress, records, wants_help;
     uint64_t total_bytes, done_bytes, shown_bytes;
     struct inspect_totals totals; // of directories too: damages outside of partitions
     const char *now;              // being checked
+    bool is_partial;              // some files could not be read
 };
 
 // ---- progress
@@ -59,6 +60,13 @@ static void on_finding(void *context, const struct inspect_finding *finding) {
     if (v->quiet && !finding->is_damage) return;
     end_progress(v);
     log_print_finding(finding, v->json);
+}
+
+static void on_unreadable(void *context, const char *directory, const char *file, int error) {
+    struct verify *v = context;
+    end_progress(v);
+    log_file_error("verify", directory, file, error);
+    v->is_partial = true;
 }
 
 // Those about the log directory itself are counted here; those of partitions in the totals of the verification.
@@ -96,8 +104,10 @@ static void add_totals(struct inspect_totals *to, const struct inspect_totals *t
 }
 
 static bool verify_path(struct verify *v, struct os_host *host, const char *path) {
-    const struct inspect_listener at_directory = {.context = v, .finding = on_directory_finding};
-    const struct inspect_listener listener = {.context = v, .finding = on_finding, .progress = on_progress};
+    const struct inspect_listener at_directory = {
+        .context = v, .finding = on_directory_finding, .unreadable = on_unreadable};
+    const struct inspect_listener listener = {
+        .context = v, .finding = on_finding, .progress = on_progress, .unreadable = on_unreadable};
     struct inspect_dir dir;
     if (!log_open_directory(host, "verify", path, &dir, &at_directory)) return false;
     struct inspect_verify verification = {.host = host, .dir = &dir, .records = v->records, .listener = &listener};
@@ -114,12 +124,7 @@ static bool verify_path(struct verify *v, struct os_host *host, const char *path
         }
     }
     v->now = "";
-    int error = log_verify_metadata(host, path, &at_directory);
-    if (error < 0) {
-        end_progress(v);
-        log_path_error("verify", path, error);
-        good = false;
-    }
+    log_verify_metadata(host, path, dir.is_clean, &at_directory);
     add_totals(&v->totals, &verification.totals);
     inspect_dir_free(&dir);
     return good;
@@ -149,6 +154,8 @@ static int read_arguments(struct verify *v, int argc, char **argv) {
     v->progress = isatty(STDERR_FILENO);
     cli_arguments_init(&a, argc, argv);
     while (cli_next(&a)) {
+        v->wants_help = cli_is(&a, "--help") || cli_is(&a, "-h");
+        if (v->wants_help) return CLI_OK;
         if (cli_is(&a, "--records"))
             v->records = true;
         else if (cli_is(&a, "--json"))
@@ -170,12 +177,11 @@ static int read_arguments(struct verify *v, int argc, char **argv) {
 
 int log_command_verify(struct os_host *host, int argc, char **argv) {
     struct verify v = {.now = ""};
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) return help();
     int status = read_arguments(&v, argc, argv);
-    if (status != CLI_OK) return status;
+    if (status != CLI_OK || v.wants_help) return v.wants_help ? help() : status;
     bool checked = true;
     for (size_t i = 0; i < v.path_count; i++)
-        checked = verify_path(&v, host, v.paths[i]) && checked;
+        checked = verify_path(&v, host, v.paths[i]) && !v.is_partial && checked;
     end_progress(&v);
     print_summary(&v, checked);
     return v.totals.damages > 0 ? VERIFY_DAMAGED : checked ? VERIFY_SOUND : VERIFY_FAILED;

@@ -18,6 +18,11 @@ static void report(const struct inspect_listener *listener, const char *director
     listener->finding(listener->context, &finding);
 }
 
+static void report_unreadable(const struct inspect_listener *listener, const char *directory, const char *file,
+                              int error) {
+    listener->unreadable(listener->context, directory, file, error);
+}
+
 // ---- the log directory
 // -------------------------------------------------------------------------------------------------------------
 static void add_partition(struct inspect_dir *dir, const char *path, const char *name, enum dir_kind kind) {
@@ -39,34 +44,32 @@ static int read_small(struct os_host *host, const char *directory, const char *n
     return file_read_all(host, path, SMALL_FILE_BYTES_MAX, data, size);
 }
 
-static int read_checkpoints(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
+static void read_checkpoints(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
     for (int kind = CHECKPOINT_RECOVERY_POINT; kind <= CHECKPOINT_CLEANER; kind++) {
         const char *name = checkpoint_file_name(kind);
         char why[200], *data;
         size_t size;
         struct text reason = TEXT_IN(why);
         int error = read_small(host, dir->path, name, &data, &size);
-        if (error == -ENOENT) continue;
-        if (error < 0) return error;
+        if (error < 0 && error != -ENOENT) report_unreadable(listener, dir->path, name, error);
+        if (error < 0) continue;
         if (!checkpoint_parse((struct str){data, size}, &dir->checkpoints[kind], &reason))
             report(listener, dir->path, name, why);
         free(data);
         checkpoint_sort(&dir->checkpoints[kind]);
     }
-    return 0;
 }
 
-static int read_meta(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
+static void read_meta(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
     char why[256], *data;
     size_t size;
     struct text reason = TEXT_IN(why);
     dir->meta.broker_id = -1;
     int error = read_small(host, dir->path, LOG_DIR_META, &data, &size);
-    if (error == -ENOENT) return 0;
-    if (error < 0) return error;
+    if (error < 0 && error != -ENOENT) report_unreadable(listener, dir->path, LOG_DIR_META, error);
+    if (error < 0) return;
     if (!meta_parse((struct str){data, size}, &dir->meta, &reason)) report(listener, dir->path, LOG_DIR_META, why);
     free(data);
-    return 0;
 }
 
 static int read_names(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
@@ -89,11 +92,30 @@ static int read_names(struct os_host *host, struct inspect_dir *dir, const struc
     return error;
 }
 
-static int read_small_files(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
-    int error = read_checkpoints(host, dir, listener);
-    if (error == 0) error = read_meta(host, dir, listener);
+static int compare_names(const void *name, const void *partition) {
+    return strcmp(name, ((const struct inspect_partition *)partition)->name);
+}
+
+// A broker that stops writes a line for each partition that it has. (One that runs may be deleting some.)
+static void look_for_lost_partitions(const struct inspect_dir *dir, const struct inspect_listener *listener) {
+    const struct checkpoint *c = &dir->checkpoints[CHECKPOINT_RECOVERY_POINT];
+    for (size_t i = 0; i < c->count && dir->is_clean; i++) {
+        char name[300], why[400];
+        struct text n = TEXT_IN(name), t = TEXT_IN(why);
+        text_addf(&n, "%s-%" PRId32, c->entries[i].topic, c->entries[i].partition);
+        if (dir->count > 0 && bsearch(name, dir->partitions, dir->count, sizeof *dir->partitions, compare_names))
+            continue;
+        text_addf(&t, "names %s, which has no directory here", name);
+        const struct inspect_finding finding = {
+            .directory = dir->path, .file = checkpoint_file_name(CHECKPOINT_RECOVERY_POINT), .byte = -1, .text = why};
+        listener->finding(listener->context, &finding);
+    }
+}
+
+static void read_small_files(struct os_host *host, struct inspect_dir *dir, const struct inspect_listener *listener) {
+    read_checkpoints(host, dir, listener);
+    read_meta(host, dir, listener);
     dir->is_clean = file_exists(host, dir->path, LOG_DIR_CLEAN_MARKER);
-    return error;
 }
 
 static bool is_of_broker(const char *name) {
@@ -134,9 +156,12 @@ int inspect_dir_read(struct os_host *host, const char *path, struct inspect_dir 
                      const struct inspect_listener *listener) {
     *dir = (struct inspect_dir){.path = strdup(path)};
     ASSERT(dir->path != NULL);
-    int error = read_small_files(host, dir, listener);
-    if (error == 0) error = read_names(host, dir, listener);
-    if (error < 0) inspect_dir_free(dir);
+    read_small_files(host, dir, listener);
+    int error = read_names(host, dir, listener);
+    if (error == 0)
+        look_for_lost_partitions(dir, listener);
+    else
+        inspect_dir_free(dir);
     return error;
 }
 
@@ -164,10 +189,9 @@ int inspect_dir_of_partition(struct os_host *host, const char *path, struct insp
     if (kind == DIR_UNKNOWN || kind == DIR_FOREIGN) return -EINVAL;
     *dir = (struct inspect_dir){.path = strdup(parent)};
     ASSERT(dir->path != NULL);
-    int error = read_small_files(host, dir, listener);
-    if (error < 0) inspect_dir_free(dir);
-    if (error == 0) add_partition(dir, path, name, kind);
-    return error;
+    read_small_files(host, dir, listener);
+    add_partition(dir, path, name, kind);
+    return 0;
 }
 
 void inspect_dir_free(struct inspect_dir *dir) {
@@ -206,9 +230,11 @@ int inspect_segments_read(struct os_host *host, const char *path, struct inspect
         int64_t base;
         struct str suffix;
         if (!file_name_parse(str_of(names.names[i]), &base, &suffix) || !str_is(suffix, ".log")) continue;
-        if (!path_join(file, path, names.names[i]) || os_stat(host, file, &stat) < 0) continue;
+        if (!path_join(file, path, names.names[i])) continue;
+        int missing =
+            os_stat(host, file, &stat); // deleted meanwhile, or a link that leads nowhere: opening it will tell
         segments->items[segments->count++] = (struct inspect_segment){.base_offset = base,
-                                                                      .size_bytes = stat.size_bytes,
+                                                                      .size_bytes = missing ? 0 : stat.size_bytes,
                                                                       .end_offset = base,
                                                                       .first_timestamp_ms = -1,
                                                                       .max_timestamp_ms = -1};

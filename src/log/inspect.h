@@ -38,13 +38,15 @@ struct inspect_listener {
     void *context;
     void (*finding)(void *context, const struct inspect_finding *finding);
     void (*progress)(void *context, uint64_t bytes); // read since the last call
+    // A file that could not be read; the work goes on without it.
+    void (*unreadable)(void *context, const char *directory, const char *file, int error);
 };
 
 // Whether a broker has ever used it as a log directory: meta.properties, the clean-shutdown marker, a checkpoint file,
 // or a partition with a segment in it. 1, 0, or a negative errno.
 int inspect_is_log_dir(struct os_host *host, const char *path);
 // Reads the names and the small files. Damaged small files and unknown directories are findings. 0, or a negative
-// errno.
+// errno if the directory itself cannot be read.
 int inspect_dir_read(struct os_host *host, const char *path, struct inspect_dir *dir,
                      const struct inspect_listener *listener);
 void inspect_dir_free(struct inspect_dir *dir);
@@ -88,5 +90,5 @@ struct inspect_verify {
 };
 // Checks every file of the partition: batches (checksum, offsets), indexes against the log, snapshots, epochs, topic
 // id. What a crash leaves at the end of a log, and what a running broker is just writing, is a note and no damage. 0,
-// or a negative errno when a file could not be read.
+// or a negative errno when the directory could not be read.
 int inspect_verify_partition(struct inspect_verify *verify, const struct inspect_partition *partition);

@@ -38,7 +38,8 @@ struct verifying {
     struct inspect_verify *v;
     const struct inspect_partition *partition;
     int64_t recovery_point;
-    bool is_open; // not closed cleanly: see above
+    bool is_open;    // not closed cleanly: see above
+    bool is_partial; // a segment could not be read: nothing can be said of where the log ends
     // the segment
     bool is_last;
     int64_t base_offset, end_below;
@@ -70,6 +71,13 @@ __attribute__((format(printf, 5, 6))) static void find(struct verifying *c, bool
     listener->finding(listener->context, &finding);
 }
 
+// A file that cannot be read is told, and the rest is checked.
+static int unreadable(const struct verifying *c, const char *file, int error) {
+    const struct inspect_listener *listener = c->v->listener;
+    listener->unreadable(listener->context, c->partition->path, file, error);
+    return 0;
+}
+
 // ---- index files
 // -------------------------------------------------------------------------------------------------------------------
 static const uint8_t *entry_at(const struct beside *b, size_t i) {
@@ -94,7 +102,11 @@ static int open_beside(struct verifying *c, struct beside *b, const char *suffix
     b->is_missing = error == -ENOENT;
     if (b->is_missing) find(c, !c->is_open || !c->is_last, b->name, -1, "missing");
     if (error == -EFBIG) find(c, true, b->name, -1, "more than %d bytes", INDEX_FILE_BYTES_MAX);
-    if (error < 0) return b->is_missing || error == -EFBIG ? 0 : error;
+    if (error < 0 && !b->is_missing && error != -EFBIG) {
+        b->is_missing = true;
+        return unreadable(c, b->name, error);
+    }
+    if (error < 0) return 0;
     if (size % entry_bytes != 0)
         find(c, true, b->name, (int64_t)(size - size % entry_bytes), "%zu bytes are no multiple of %zu", size,
              entry_bytes);
@@ -341,7 +353,7 @@ static int check_txn_index(struct verifying *c) {
     text_addf(&t, "%020" PRId64 ".txnindex", c->base_offset);
     if (!path_join(path, c->partition->path, name)) return -ENAMETOOLONG;
     int error = file_read_all(c->v->host, path, INDEX_FILE_BYTES_MAX, &data, &size);
-    if (error < 0) return error == -ENOENT ? 0 : error;
+    if (error < 0) return error == -ENOENT ? 0 : unreadable(c, name, error);
     if (!txn_index_decode(&aborted, (struct bytes){(uint8_t *)data, size}, c->base_offset, &reason))
         find(c, true, name, -1, "%s", why);
     for (size_t i = 0; i < aborted.count; i++)
@@ -354,6 +366,11 @@ static int check_txn_index(struct verifying *c) {
     return 0;
 }
 
+static int skip_segment(struct verifying *c, int error) {
+    c->is_partial = true;
+    return unreadable(c, c->log_name, error);
+}
+
 static int verify_segment(struct verifying *c, const struct inspect_segment *segment) {
     char path[FILES_PATH_MAX];
     struct text name = TEXT_IN(c->log_name);
@@ -363,11 +380,12 @@ static int verify_segment(struct verifying *c, const struct inspect_segment *seg
     c->max_timestamp = c->set_end = -1;
     int file = os_open(c->v->host, path, OS_READ);
     if (file == -ENOENT && c->is_open) return 0; // retention was faster
-    if (file < 0) return file;
+    if (file < 0) return skip_segment(c, file);
     int error = open_beside(c, &c->index, ".index", INDEX_ENTRY_BYTES);
     if (error == 0) error = open_beside(c, &c->times, ".timeindex", TIME_INDEX_ENTRY_BYTES);
     if (error == 0) error = walk_segment(c, file, segment->size_bytes);
-    if (error == 0) error = check_txn_index(c);
+    if (error < 0) error = skip_segment(c, error);
+    if (!c->is_partial) error = check_txn_index(c);
     free(c->index.data);
     free(c->times.data);
     c->index.data = c->times.data = NULL;
@@ -384,7 +402,7 @@ static int read_epochs(struct verifying *c) {
     size_t size;
     if (!path_join(path, c->partition->path, "leader-epoch-checkpoint")) return -ENAMETOOLONG;
     int error = file_read_all(c->v->host, path, INDEX_FILE_BYTES_MAX, &data, &size);
-    if (error < 0) return error == -ENOENT ? 0 : error;
+    if (error < 0) return error == -ENOENT ? 0 : unreadable(c, "leader-epoch-checkpoint", error);
     c->has_epochs = epochs_decode(&c->epochs, (struct str){data, size}, &reason);
     if (!c->has_epochs) find(c, true, "leader-epoch-checkpoint", -1, "%s", why);
     free(data);
@@ -404,7 +422,9 @@ static int check_snapshots(struct verifying *c) {
         if (error == 0) error = file_read_all(c->v->host, path, SNAPSHOT_FILE_BYTES_MAX, &data, &size);
         if (error == -ENOENT)
             error = 0; // its time had come
-        else if (error == 0) {
+        else if (error < 0)
+            error = unreadable(c, name, error);
+        else {
             producers_init(&producers, 0);
             bool may_be_torn = c->is_open && list.offsets[i] > c->recovery_point; // an older one is taken then
             if (!producers_decode(&producers, (struct bytes){(uint8_t *)data, size}, 0, INT64_MAX, &reason))
@@ -417,13 +437,35 @@ static int check_snapshots(struct verifying *c) {
     return error;
 }
 
+static bool has_segment(const struct inspect_segments *segments, int64_t base_offset) {
+    for (size_t i = 0; i < segments->count; i++)
+        if (segments->items[i].base_offset == base_offset) return true;
+    return false;
+}
+
+// While a broker runs, retention may be between the files of one segment.
+static int check_orphans(struct verifying *c, const struct inspect_segments *segments) {
+    struct name_list names;
+    int error = name_list_read(c->v->host, c->partition->path, &names);
+    for (size_t i = 0; i < names.count && !c->is_open && error == 0; i++) {
+        int64_t base;
+        struct str suffix;
+        if (!file_name_parse(str_of(names.names[i]), &base, &suffix)) continue;
+        bool is_index = str_is(suffix, ".index") || str_is(suffix, ".timeindex") || str_is(suffix, ".txnindex");
+        if (is_index && !has_segment(segments, base))
+            find(c, false, names.names[i], -1, "there is no .log file beside it: the next start deletes it");
+    }
+    name_list_free(&names);
+    return error;
+}
+
 static int check_topic_id(struct verifying *c) {
     char why[200];
     struct text reason = TEXT_IN(why);
     struct uuid id;
     int error = partition_metadata_read(c->v->host, c->partition->path, &id, &reason);
     if (error == -EINVAL) find(c, true, PARTITION_METADATA_FILE, -1, "%s", why);
-    return error == -EINVAL ? 0 : error;
+    return error == -EINVAL || error == 0 ? 0 : unreadable(c, PARTITION_METADATA_FILE, error);
 }
 
 static void check_checkpoints(struct verifying *c, int64_t start_offset) {
@@ -449,12 +491,12 @@ static int verify_segments(struct verifying *c, const struct inspect_segments *s
         c->is_last = i + 1 == segments->count;
         c->end_below = c->is_last ? INT64_MAX : segments->items[i + 1].base_offset;
         error = verify_segment(c, &segments->items[i]);
-        if (error == 0 && !c->is_last && c->next_offset < c->end_below)
+        if (error == 0 && !c->is_last && !c->is_partial && c->next_offset < c->end_below)
             find(c, false, c->log_name, -1,
                  "ends at offset %" PRId64 ", the next segment begins at %" PRId64 " (compaction, or a lost segment)",
                  c->next_offset, c->end_below);
     }
-    if (error == 0 && segments->count > 0) check_checkpoints(c, segments->items[0].base_offset);
+    if (error == 0 && segments->count > 0 && !c->is_partial) check_checkpoints(c, segments->items[0].base_offset);
     return error;
 }
 
@@ -471,6 +513,7 @@ int inspect_verify_partition(struct inspect_verify *verify, const struct inspect
     if (error == 0) error = verify_segments(&c, &segments);
     if (error == 0) error = check_snapshots(&c);
     if (error == 0) error = check_topic_id(&c);
+    if (error == 0) error = check_orphans(&c, &segments);
     inspect_segments_free(&segments);
     epochs_free(&c.epochs);
     return error == -ENOENT && c.is_open ? 0 : error; // deleted while it was looked at

@@ -78,13 +78,16 @@ static void on_finding(void *context, const struct inspect_finding *finding) {
     (void)context;
     ASSERT(finding->text[0] != '\0');
 }
+static void on_unreadable(void *context, const char *directory, const char *file, int error) {
+    (void)context, (void)directory, (void)file, (void)error;
+}
 static void on_progress(void *context, uint64_t bytes) {
     (void)context;
     (void)bytes;
 }
 
 static void verify(void) {
-    const struct inspect_listener listener = {NULL, on_finding, on_progress};
+    const struct inspect_listener listener = {NULL, on_finding, on_progress, on_unreadable};
     struct inspect_dir dir;
     ASSERT(inspect_dir_read(host, root, &dir, &listener) == 0);
     struct inspect_verify v = {.host = host, .dir = &dir, .records = true, .listener = &listener};

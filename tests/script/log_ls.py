@@ -3,6 +3,7 @@
 command of `tailrace log` takes any other directory for a sound log directory."""
 
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -37,6 +38,31 @@ def check_other_directories():
         assert [log(command, folder)[0] for command in ("ls", "verify")] == [0, 0]
 
 
+def check_help():
+    for command in ("ls", "dump", "verify"):
+        for words in ([], ["somewhere"]):
+            status, lines, errors = log(command, *words, "--help")
+            assert (status, errors) == (0, []) and lines[0].startswith("usage:"), (command, status, errors)
+
+
+def check_strange_files():
+    """A FIFO is named and not waited for, the rest is listed; what others wrote into a name does not reach the terminal."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "orders-0").mkdir()
+        (folder / "orders-0" / "00000000000000000000.log").touch()
+        (folder / "\x1b[31mred").mkdir()
+        os.mkfifo(folder / "recovery-point-offset-checkpoint")
+        for command, failed in (("ls", 1), ("verify", 1)):
+            status, lines, errors = log(command, folder)
+            shown = "\n".join(lines + errors)
+            assert status == failed and "recovery-point-offset-checkpoint: neither a file" in shown, (status, shown)
+            assert "\x1b" not in shown and "\\x1b[31mred" in shown, shown
+            assert "orders-0" in shown or "1 partitions" in shown, shown
+        os.mkfifo(folder / "orders-0" / "leader-epoch-checkpoint")
+        assert log("dump", folder / "orders-0" / "leader-epoch-checkpoint")[0] == 1
+
+
 def names(data, *words):
     status, lines, errors = ls(data, *words, "--json")
     assert (status, errors) == (0, []), (status, errors)
@@ -58,6 +84,8 @@ def main():
         assert status == 1 and [line.split()[0] for line in lines[1:]] == ["a-0"], lines
         assert [line.split()[-1] for line in errors] == ["a-7", "nosuch"], errors
     check_other_directories()
+    check_help()
+    check_strange_files()
     print("log ls lists what is asked for")
 
 

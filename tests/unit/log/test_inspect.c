@@ -6,9 +6,11 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct found {
-    int damages, notes;
+    int damages, notes, unreadable;
     char last_file[64];
     int64_t last_byte;
     char all[4096];
@@ -29,10 +31,16 @@ static void on_progress(void *context, uint64_t bytes) {
     (void)context;
     (void)bytes;
 }
+static void on_unreadable(void *context, const char *directory, const char *file, int error) {
+    struct found *found = context;
+    cr_assert_lt(error, 0, "%s/%s", directory, file);
+    found->unreadable++;
+    snprintf(found->last_file, sizeof found->last_file, "%s", file);
+}
 
 static struct found verify(const struct replica *r, struct inspect_totals *totals) {
     struct found found = {0};
-    const struct inspect_listener listener = {&found, on_finding, on_progress};
+    const struct inspect_listener listener = {&found, on_finding, on_progress, on_unreadable};
     struct inspect_dir dir;
     cr_assert_eq(inspect_dir_read(r->f.host, r->f.path, &dir, &listener), 0);
     cr_assert_eq(dir.count, 1);
@@ -195,6 +203,47 @@ Test(inspect, small_files) {
         struct found found = verify(&r, NULL);
         cr_assert_eq(found.damages, 1, "%s: %s", cases[i].name, found.all);
         cr_assert_not_null(strstr(cases[i].name, found.last_file), "%s: %s", cases[i].name, found.all);
+        replica_close(&r);
+    }
+}
+
+// A FIFO stands for every file that cannot be read: it is named, nobody waits for it, and the rest is checked.
+Test(inspect, unreadable_files) {
+    static const char *const names[] = {"t-0/00000000000000000000.log",
+                                        "t-0/00000000000000000060.log",
+                                        "t-0/00000000000000000000.index",
+                                        "t-0/00000000000000000060.timeindex",
+                                        "t-0/00000000000000000060.txnindex",
+                                        "t-0/00000000000000000060.snapshot",
+                                        "t-0/leader-epoch-checkpoint",
+                                        "t-0/partition.metadata",
+                                        "meta.properties",
+                                        "recovery-point-offset-checkpoint"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct replica r;
+        two_segments(&r, true);
+        os_unlink(r.f.host, fixture_path(&r.f, names[i]));
+        cr_assert_eq(mkfifo(fixture_path(&r.f, names[i]), 0600), 0);
+        struct found found = verify(&r, NULL);
+        cr_assert_eq(found.unreadable, 1, "%s: %s", names[i], found.all);
+        cr_assert_not_null(strstr(names[i], found.last_file), "%s: %s", names[i], found.last_file);
+        cr_assert_eq(found.damages + found.notes, 0, "%s: %s", names[i], found.all);
+        replica_close(&r);
+    }
+}
+
+// Of a directory that was closed well: in an open one retention may be at work.
+Test(inspect, files_without_their_log) {
+    for (int clean = 0; clean < 2; clean++) {
+        struct replica r;
+        two_segments(&r, clean);
+        os_unlink(r.f.host, fixture_path(&r.f, "t-0/00000000000000000000.log"));
+        cr_assert_eq(verify(&r, NULL).notes, clean ? 2 : 0);
+        cr_assert_eq(symlink("/nowhere", fixture_path(&r.f, "t-0/00000000000000000000.log")), 0);
+        cr_assert_eq(verify(&r, NULL).unreadable, clean);
+        fixture_write_text(&r.f, "recovery-point-offset-checkpoint", "0\n2\nlost 7 120\nt 0 120\n");
+        cr_assert_eq(strstr(verify(&r, NULL).all, "names lost-7") != NULL, clean);
+        os_unlink(r.f.host, fixture_path(&r.f, "t-0/00000000000000000000.log"));
         replica_close(&r);
     }
 }
