@@ -90,6 +90,18 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
     return true;
 }
 
+// A file that a broker cuts to size while it is read, as Kafka does with an index when its segment is full, looks as if
+// it ended anywhere: it is read again.
+static int read_beside(const struct verifying *c, struct beside *b, const char *path, size_t *size) {
+    enum { ATTEMPTS_MAX = 5 };
+    for (int attempt = 1;; attempt++) {
+        int error = file_read_all(c->v->host, path, INDEX_FILE_BYTES_MAX, &b->data, size);
+        if (error < 0 || *size % b->entry_bytes == 0 || !c->is_open || attempt == ATTEMPTS_MAX) return error;
+        free(b->data);
+        b->data = NULL;
+    }
+}
+
 static int open_beside(struct verifying *c, struct beside *b, const char *suffix, size_t entry_bytes) {
     char path[FILES_PATH_MAX];
     struct text name = TEXT_IN(b->name);
@@ -98,7 +110,7 @@ static int open_beside(struct verifying *c, struct beside *b, const char *suffix
     name = TEXT_IN(b->name);
     text_addf(&name, "%020" PRId64 "%s", c->base_offset, suffix);
     if (!path_join(path, c->partition->path, b->name)) return -ENAMETOOLONG;
-    int error = file_read_all(c->v->host, path, INDEX_FILE_BYTES_MAX, &b->data, &size);
+    int error = read_beside(c, b, path, &size);
     b->is_missing = error == -ENOENT;
     if (b->is_missing) find(c, !c->is_open || !c->is_last, b->name, -1, "missing");
     if (error == -EFBIG) find(c, true, b->name, -1, "more than %d bytes", INDEX_FILE_BYTES_MAX);
