@@ -45,6 +45,8 @@ create with too many replicas: topics {at} --create --topic toomany --partitions
 create with no partitions: topics {at} --create --topic none --partitions 0 --replication-factor 1
 create with bad config name: topics {at} --create --topic badconfig --partitions 1 --config no.such.config=1
 create with bad config value: topics {at} --create --topic badvalue --partitions 1 --config segment.bytes=1
+create with no replicas: topics {at} --create --topic none --partitions 1 --replication-factor 0
+create with a broker twice: topics {at} --create --topic none --replica-assignment 0:0
 list: topics {at} --list
 describe orders: topics {at} --describe --topic orders
 describe configured: topics {at} --describe --topic configured
@@ -57,6 +59,8 @@ describe unknown: topics {at} --describe --topic nosuch
 more partitions: topics {at} --alter --topic orders --partitions 4
 fewer partitions: topics {at} --alter --topic orders --partitions 2
 as many partitions: topics {at} --alter --topic orders --partitions 4
+assigned partitions: topics {at} --alter --topic assigned --partitions 3 --replica-assignment 0,0,0
+partitions on unknown broker: topics {at} --alter --topic assigned --partitions 4 --replica-assignment 0,0,0,3
 partitions of unknown: topics {at} --alter --topic nosuch --partitions 2
 describe after alter: topics {at} --describe --topic orders
 delete: topics {at} --delete --topic assigned
@@ -76,6 +80,12 @@ delete topic config: configs {at} --alter --entity-type topics --entity-name con
     retention.ms,cleanup.policy
 delete unset config: configs {at} --alter --entity-type topics --entity-name configured --delete-config flush.ms
 describe after delete: configs {at} --describe --entity-type topics --entity-name configured
+=topic.properties retention.ms=777000\nsegment.ms=888000\n
+set from file: configs {at} --alter --topic configured --add-config-file {dir}/topic.properties
+set and delete: configs {at} --alter --topic configured --add-config flush.ms=5 --delete-config segment.ms,retention.ms
+describe after both: configs {at} --describe --topic configured
+set empty: configs {at} --alter --topic configured --add-config retention.ms=
+delete last: configs {at} --alter --topic configured --delete-config flush.ms
 bad value: configs {at} --alter --entity-type topics --entity-name configured --add-config retention.ms=soon
 bad name: configs {at} --alter --entity-type topics --entity-name configured --add-config no.such=1
 configs of unknown topic: configs {at} --describe --entity-type topics --entity-name nosuch
@@ -87,6 +97,12 @@ set broker config: configs {at} --alter --entity-type brokers --entity-name 0 --
 set broker default: configs {at} --alter --entity-type brokers --entity-default --add-config message.max.bytes=1000000
 set static broker config: configs {at} --alter --entity-type brokers --entity-name 0 --add-config broker.rack=r1
 set bad broker value: configs {at} --alter --entity-type brokers --entity-name 0 --add-config message.max.bytes=many
+set throttles: configs {at} --alter --broker 0 --add-config \
+    leader.replication.throttled.rate=1000,follower.replication.throttled.rate=2000
+set bad throttle: configs {at} --alter --broker 0 --add-config leader.replication.throttled.rate=-1
+describe throttles: configs {at} --describe --broker 0
+delete throttles: configs {at} --alter --broker 0 --delete-config \
+    leader.replication.throttled.rate,follower.replication.throttled.rate
 describe broker after set: configs {at} --describe --entity-type brokers --entity-name 0
 describe broker defaults after set: configs {at} --describe --entity-type brokers --entity-default
 topic inherits: configs {at} --describe --all --entity-type topics --entity-name defaults
@@ -121,6 +137,7 @@ produce later: console-producer {at} --topic defaults <one
 offsets max timestamp: offsets {at} --topic defaults --time max-timestamp
 offsets earliest local: offsets {at} --topic configured --time -4
 offsets latest tiered: offsets {at} --topic configured --time -5
+offsets of a time unknown: offsets {at} --topic configured --time -6
 offsets by time in the past: offsets {at} --topic configured --time 1000
 offsets by time in the future: offsets {at} --topic configured --time 4102444800000
 offsets of partitions: offsets {at} --topic-partitions orders:0,orders:2-4
@@ -159,6 +176,13 @@ reset to current: groups {at} --reset-offsets --group readers --all-topics --to-
 export offsets: groups {at} --reset-offsets --group readers --topic orders --to-latest --export
 =reset.csv orders,0,0\norders,1,1\n
 import offsets: groups {at} --reset-offsets --group readers --from-file {dir}/reset.csv --execute
+reset to an unknown topic: groups {at} --reset-offsets --group readers --topic nosuch --to-earliest --dry-run
+reset beyond the end: groups {at} --reset-offsets --group readers --topic configured --to-offset 9999 --dry-run
+reset far back: groups {at} --reset-offsets --group readers --topic orders --shift-by -1000 --dry-run
+=several.csv readers,orders,0,1\nfresh,configured,0,2\n
+import offsets of several: groups {at} --reset-offsets --group readers --group fresh --from-file {dir}/several.csv --dry-run
+delete offsets of unknown partition: groups {at} --delete-offsets --group readers --topic orders:77
+delete offsets of unknown group: groups {at} --delete-offsets --group nosuch --topic orders
 reset of a new group: groups {at} --reset-offsets --group fresh --topic configured --to-offset 3 --execute
 describe a new group: groups {at} --describe --group fresh
 delete offsets: groups {at} --delete-offsets --group readers --topic orders:0
