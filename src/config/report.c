@@ -17,9 +17,11 @@ void config_report_add(struct config_report *report, bool is_error, int32_t line
     if (!report->problems || report->count == CONFIG_REPORT_MAX) return;
     char memory[1200];
     struct text whole = TEXT_IN(memory);
-    text_add_escaped(&whole, line == CONFIG_LINE_OVERRIDE ? str_of("command line") : report->file_name);
-    if (whole.size > 0 && line > 0) text_addf(&whole, ":%d", line);
-    if (whole.size > 0) text_addf(&whole, ": ");
+    if (report->file_name.size > 0) {
+        text_add_escaped(&whole, line == CONFIG_LINE_OVERRIDE ? str_of("command line") : report->file_name);
+        if (line > 0) text_addf(&whole, ":%d", line);
+        text_addf(&whole, ": ");
+    }
     text_add(&whole, (struct str){text->data, text->size});
     struct str copy = arena_copy_str(report->arena, (struct str){whole.data, whole.size});
     if (str_is_null(copy)) return;
