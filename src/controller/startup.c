@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a fresh session to an elected controller: the roots of Kafka's tree, the cluster id, this broker's registration,
-// the election. Every write may find that somebody was faster: then read again and go on from there.
+// the election, and the node of features, which a controller makes if it is not there. Every write may find that
+// somebody was faster: then read again and go on from there.
 #include "controller/internal.h"
 #include "protocol/uuid.h"
 #include <stdlib.h>
@@ -15,7 +16,8 @@
     STEP(startup, owner)                                                                                               \
     STEP(startup, released)                                                                                            \
     STEP(startup, epoch)                                                                                               \
-    STEP(startup, epoch_read) STEP(startup, epoch_made) STEP(startup, elected) STEP(startup, release)
+    STEP(startup, epoch_read)                                                                                          \
+    STEP(startup, epoch_made) STEP(startup, elected) STEP(startup, seeded) STEP(startup, release)
 FLOW_DEFINE(startup, STARTUP_STEPS)
 
 struct startup {
@@ -261,6 +263,18 @@ static flow_next startup_step_elected(struct flow *flow) {
     c->is_active = true;
     line(c->core, LINE_INFO, "controller", "", "elected", "broker=%d epoch=%d cluster=%s", c->options.broker_id,
          c->epoch, c->cluster_id.data);
+    static const struct bytes seed = {(const uint8_t *)ZNODE_FEATURE_SEED, sizeof ZNODE_FEATURE_SEED - 1};
+    write_add(startup_write(s, 1), metastore_create_node(ZNODE_FEATURE, seed, 0));
+    writes_start(&s->writes, c, flow);
+    return FLOW_NEXT;
+}
+
+static flow_next startup_step_seeded(struct flow *flow) {
+    struct startup *s = startup_of(flow);
+    if (!writes_are_done(&s->writes)) return FLOW_WAIT;
+    const struct metastore_write *write = &s->writes.first->write;
+    if (write->call.result != METASTORE_OK && write->call.result != METASTORE_NODE_EXISTS)
+        return startup_fail(s, write, "making the node of features");
     return FLOW_NEXT;
 }
 

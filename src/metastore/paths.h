@@ -23,8 +23,11 @@
 #define ZNODE_CONTROLLER_EPOCH  "/controller_epoch"
 #define ZNODE_CLUSTER           "/cluster"
 #define ZNODE_CLUSTER_ID        "/cluster/id"
+#define ZNODE_FEATURE           "/feature"
 #define ZNODE_PRODUCER_ID_BLOCK "/latest_producer_id_block"
 #define ZNODE_DEFAULT_ENTITY    "<default>"
+// As the first controller seeds ZNODE_FEATURE: features are enabled, and none has a finalized level.
+#define ZNODE_FEATURE_SEED "{\"features\":{},\"version\":2,\"status\":1}"
 // Made at start if missing, persistent, with null data; parents come first.
 extern const char *const znode_persistent_roots[];
 extern const size_t znode_persistent_root_count;

@@ -24,6 +24,7 @@ def check_dump(path):
     nodes = {node["path"]: node for node in map(json.loads, lines)}
     assert list(nodes) == sorted(nodes)
     assert set(nodes["/brokers/topics/t"]["data"]["partitions"]) == {"0", "1"}, nodes["/brokers/topics/t"]
+    assert nodes["/feature"]["data"] == {"features": {}, "version": 2, "status": 1} and nodes["/feature"]["version"] == 0
     status, lines = log("dump", path)
     assert status == 0 and len(lines) == len(nodes), lines
     assert any(line.startswith('"/brokers/topics/t" version 0 zxid ') for line in lines), lines
