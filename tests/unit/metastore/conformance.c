@@ -210,6 +210,35 @@ static void no_false_alarm(struct metastore *store, const char *root) {
     cr_assert_eq(do_delete(store, a, 0), METASTORE_OK);
 }
 
+// Neither an answer, be it a refusal, nor a watch runs inside the call that causes it.
+static void asynchronous(struct metastore *store, const char *root) {
+    struct paths p;
+    const char *a = under(&p, 0, root, "asynchronous");
+    struct seen seen = {.watch.fired = seen_fired};
+    struct metastore_read read = {.kind = METASTORE_EXISTS, .path = a, .watch = &seen.watch};
+    do_read(store, &read);
+    struct metastore_change create = metastore_create_node(a, octets("x"), 0), again = create,
+                            invalid = metastore_create_node("none", octets("x"), 0);
+    struct metastore_write writes[] = {
+        {.changes = &create, .count = 1}, {.changes = &again, .count = 1}, {.changes = &invalid, .count = 1}};
+    for (int i = 0; i < 3; i++) {
+        writes[i].call.flow = bell_of(store->core);
+        metastore_write_start(store, &writes[i]);
+        cr_assert_not(writes[i].call.done);
+    }
+    cr_assert_eq(seen.count, 0);
+    bench_until(store->core, &writes[2].call.done);
+    cr_assert_eq(seen.count, 1);
+    cr_assert_eq(writes[0].call.result, METASTORE_OK);
+    cr_assert_eq(writes[1].call.result, METASTORE_NODE_EXISTS);
+    cr_assert_eq(writes[2].call.result, METASTORE_INVALID);
+    read.watch = NULL;
+    metastore_read_start(store, &read);
+    cr_assert_not(read.call.done);
+    bench_until(store->core, &read.call.done);
+    cr_assert_eq(do_delete(store, a, 0), METASTORE_OK);
+}
+
 // Many calls in flight: in order, each sees those before it.
 static void pipeline(struct metastore *store, const char *root) {
     enum { CALLS = 40 };
@@ -261,6 +290,7 @@ void conformance_run(struct metastore *store, const char *root) {
     sequential(store, root);
     watches(store, root);
     no_false_alarm(store, root);
+    asynchronous(store, root);
     pipeline(store, root);
     limits(store, root);
 }
