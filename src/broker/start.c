@@ -251,7 +251,7 @@ static flow_next start_step_store(struct flow *flow) {
     struct broker *b = self(flow);
     if (b->op.op.in_flight) return FLOW_WAIT;
     if (!b->store_open.store) {
-        broker_fail(b, "metadata store %s: %s", b->store_open.path, b->store_open.reason);
+        broker_fail(b, "metadata store: %s", b->store_open.reason);
         return start_fail(b);
     }
     if (b->store_open.reason[0])
