@@ -67,7 +67,8 @@ static int search_records(const struct batch *batch, struct lookup *l) {
         int64_t time_ms =
             batch_is_log_append_time(batch) ? batch->max_timestamp : batch->base_timestamp + record.timestamp_delta;
         int64_t offset = batch->base_offset + record.offset_delta;
-        if (time_ms < l->time_ms || offset < l->start_offset) continue;
+        // The record with the largest timestamp is named even if DeleteRecords has hidden it, as by Kafka.
+        if (time_ms < l->time_ms || (offset < l->start_offset && !l->is_exact)) continue;
         l->found_offset = offset;
         l->found_time_ms = time_ms;
         l->found_epoch = batch->partition_leader_epoch;

@@ -65,6 +65,17 @@ def list_offsets(player):
                 player.ask(f"a time in epoch {epoch}", LIST_OFFSETS, v, **lookup(rows))
 
 
+def hidden(player):
+    """The record with the largest time is below the log's start."""
+    player.create("hidden", 1)
+    for step in (9, 5, 7):
+        player.append("hidden", batch(1, base_timestamp=BATCH_TIME_MS + step, max_timestamp=BATCH_TIME_MS + step))
+    player.delete_records("hidden", 1)
+    for v in player.versions(LIST_OFFSETS):
+        for when in [-1, -2, -3, -4] + [BATCH_TIME_MS + i for i in (0, 5, 6, 7, 8, 9)]:
+            player.ask(f"hidden at {player.names.number(when)}", LIST_OFFSETS, v, **lookup([("hidden", 0, when)]))
+
+
 def old_lists(player):
     """Version 0 lists the ends of segments."""
     far = player.started_ms + DAY_MS
@@ -111,4 +122,4 @@ def leader_epochs(player):
                 player.ask(f"for replica {replica}", OFFSET_FOR_LEADER_EPOCH, v, **epochs([("late", 0, 0)], ReplicaId=replica))
 
 
-SCENARIOS = [list_offsets, old_lists, leader_epochs]
+SCENARIOS = [list_offsets, hidden, old_lists, leader_epochs]
