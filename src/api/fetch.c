@@ -258,7 +258,8 @@ static bool answer_part(const struct fetch *f, struct fetch_part *part, struct f
                         int64_t *room, bool *first, bool *moved) {
     bool read_committed = f->request.isolation_level == 1;
     answer->error_code = error_in_version(part_error(f, part), f->call->version);
-    answer->aborted_transactions_count = read_committed && part->error == KAFKA_ERROR_NONE ? 0 : -1;
+    bool is_read = part->error == KAFKA_ERROR_NONE && part->diverging_epoch < 0;
+    answer->aborted_transactions_count = read_committed && is_read ? 0 : -1;
     answer->records = (struct bytes){(const uint8_t *)"", 0};
     if (part->has_ends) {
         answer->high_watermark = part->high_watermark;

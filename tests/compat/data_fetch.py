@@ -73,6 +73,7 @@ def plain(player):
                 for offset in (4, 10, 11):
                     rows = [("fetched", 0, offset, {"LastFetchedEpoch": epoch})]
                     player.ask(f"from {offset} after epoch {epoch}", FETCH, v, **fetch(player, v, rows))
+                    player.ask(f"committed from {offset} after epoch {epoch}", FETCH, v, **fetch(player, v, rows, IsolationLevel=1))
             player.ask("the empty one after an epoch", FETCH, v, **fetch(player, v, [("fetched", 1, 0, {"LastFetchedEpoch": 0})]))
         replica = {"ReplicaState": {"ReplicaId": -2}} if v >= 15 else {"ReplicaId": -2}
         player.ask("a debugger", FETCH, v, **fetch(player, v, [("fetched", 0, 4)], **replica))
