@@ -279,7 +279,12 @@ static bool answer_part(const struct fetch *f, struct fetch_part *part, struct f
     // The first partition that has data may pass both limits with its first batch; later ones that do not fit are
     // empty (trap 25).
     if (part->error != KAFKA_ERROR_NONE || part->read.size_bytes == 0) return true;
-    if (!*first && (int64_t)part->read.size_bytes > min_i64(*room, part->max_bytes)) return true;
+    int64_t limit = min_i64(*room, part->max_bytes);
+    if (!*first && (int64_t)part->read.size_bytes > limit) {
+        // A first batch that does not fit was not read, for Kafka; of no bytes at all it knows the transactions.
+        if (limit > 0) answer->aborted_transactions_count = -1;
+        return true;
+    }
     if (!answer_aborted(f, part, answer)) return false;
     *first = false;
     *room -= part->read.size_bytes;

@@ -41,6 +41,8 @@ def start(player, name, partitions=2):
 def plain(player):
     start(player, "fetched")
     player.create("zstd", 1, compression_type="zstd", **NO_DOWN_CONVERSION)
+    player.create("second", 1, **NO_DOWN_CONVERSION)
+    player.append("second", batch(1))
     for v in player.versions(FETCH):
         for offset in (2, 3, 4, 9, 10, 11, 1, 0, -1, 1 << 40):
             player.ask(f"from {offset}", FETCH, v, **fetch(player, v, [("fetched", 0, offset)]))
@@ -60,6 +62,10 @@ def plain(player):
         if v >= 3:
             for size in (0, 1, 200):
                 player.ask(f"max bytes {size}", FETCH, v, **fetch(player, v, [("fetched", 0, 2)], MaxBytes=size))
+        for isolation in (0, 1) if v >= 4 else ():
+            for size in (0, 1, 1 << 20):
+                rows = [("fetched", 0, 2), ("second", 0, 0, {"PartitionMaxBytes": size})]
+                player.ask(f"second of {size} bytes in {isolation}", FETCH, v, **fetch(player, v, rows, IsolationLevel=isolation))
         if v >= 4:
             player.ask("committed", FETCH, v, **fetch(player, v, [("fetched", 0, 2)], IsolationLevel=1))
             player.ask("committed, out of range", FETCH, v, **fetch(player, v, [("fetched", 0, 99)], IsolationLevel=1))
