@@ -124,6 +124,17 @@ static struct config_extra *find_extra(const struct config *c, struct str name) 
     return NULL;
 }
 
+static void report_without_effect(struct config_report *report, const struct config_extra *extra,
+                                  const struct config_key_info *base) {
+    const char *feature = config_missing_feature(extra->name);
+    if (!feature) return;
+    char memory[600];
+    struct text t = TEXT_IN(memory);
+    add_setting(&t, extra->name, extra->raw[CONFIG_LAYER_STATIC], base->type == CONFIG_TYPE_PASSWORD);
+    text_addf(&t, ": no effect yet: %s: not built", feature);
+    config_report_add(report, false, extra->line, &t);
+}
+
 // Names without a row in the table: value errors of listener overrides are found here; about the rest one can only
 // guess.
 static void check_extras(const struct config *c, struct arena *a, struct config_report *report) {
@@ -138,6 +149,8 @@ static void check_extras(const struct config *c, struct arena *a, struct config_
             if (!config_is_passed_through(extra->name)) report_unknown(report, extra->line, extra->name);
         } else if (!config_value_parse(a, config_key_info(base), value, &parsed, &reason)) {
             report_bad_value(report, true, extra->line, extra->name, value, config_key_info(base), reason.data);
+        } else {
+            report_without_effect(report, extra, config_key_info(base));
         }
     }
 }

@@ -184,6 +184,18 @@ const struct config_key_info *config_throttle(struct str name) {
     return NULL;
 }
 
+const char *config_missing_feature(struct str name) {
+    enum config_key key;
+    const struct config_key_info *info = config_throttle(name);
+    if (config_key_find(name, &key)) {
+        info = config_key_info(key);
+    } else if (config_listener_override(name, &key)) {
+        if (key == CONFIG_MAX_CONNECTIONS) return "limits of one listener";
+        info = config_key_info(key);
+    }
+    return info && info->effect == CONFIG_NOT_YET ? info->effect_reason : NULL;
+}
+
 bool config_is_passed_through(struct str name) {
     static const char *const prefixes[] = {"listener.name.", "rlmm.config.", "rsm.config.", "metrics.jmx.",
                                            "kafka.metrics.reporters."};

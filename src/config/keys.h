@@ -110,6 +110,9 @@ bool config_listener_override(struct str name, enum config_key *base);
 // The limits on replication between brokers and log directories, which Kafka takes at run time only: they are in no
 // table and in no file, but have a type and a least value. NULL: not such a name.
 const struct config_key_info *config_throttle(struct str name);
+// The feature that a setting of this name waits for, because it is not built; NULL: the setting is in force, or nothing
+// is known about it. A limit of one listener is one; so far there are only those of all.
+const char *config_missing_feature(struct str name);
 // Whether Kafka hands keys of this name to somebody else (a plug-in's prefix), so that nothing can be said about it.
 bool config_is_passed_through(struct str name);
 

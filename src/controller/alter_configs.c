@@ -299,6 +299,19 @@ static flow_next alter_step_look(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+// What a file is warned about is warned about here too, for whoever reads the log: the answer is Kafka's.
+static void warn_without_effect(const struct controller *c, const struct alteration *a) {
+    for (size_t i = 0; i < a->settings.count; i++) {
+        const char *feature = config_missing_feature(a->settings.entries[i].key);
+        if (!feature) continue;
+        char memory[300];
+        struct text key = TEXT_IN(memory);
+        text_add_escaped(&key, a->settings.entries[i].key);
+        line(c->core, LINE_WARN, "controller", a->entity.data, "config_without_effect", "key=%s not_built=\"%s\"",
+             memory, feature);
+    }
+}
+
 static void publish(struct alter_configs *t) {
     struct controller *c = t->p.controller;
     const struct image *image = controller_image(c);
@@ -317,6 +330,7 @@ static void publish(struct alter_configs *t) {
             continue;
         }
         of_brokers = true;
+        warn_without_effect(c, a);
         *(a->of_cluster ? &cluster : &broker) = a->settings;
     }
     if (of_brokers) image_draft_set_settings(&draft, image_settings_create(c->options.config, cluster, broker, NULL));

@@ -73,6 +73,11 @@ static const struct {
     {"ssl.key.password=secret", "W server.properties:1: ssl.key.password=[hidden]: no effect yet: TLS: not built"},
     {"a\\u0007=1", "W server.properties:1: unknown key a\\x07"},
     {"rsm.config.x=1\nlistener.name.plaintext.my.thing=2", ""},
+    {"listener.name.plaintext.max.connections=5\nlistener.name.plaintext.num.network.threads=5",
+     "W server.properties:1: listener.name.plaintext.max.connections=5: no effect yet: limits of one listener: not "
+     "built"},
+    {"listener.name.plaintext.ssl.key.password=x",
+     "W server.properties:1: listener.name.plaintext.ssl.key.password=[hidden]: no effect yet: TLS: not built"},
     {"listener.name.plaintext.max.connections=x",
      "E server.properties:1: listener.name.plaintext.max.connections=x: Not a number of type INT; allowed: a 32-bit "
      "whole number, at least 0"},
