@@ -225,6 +225,28 @@ static int64_t start_over(struct loading *l) {
     return add_empty_segment(l, start);
 }
 
+static void copy_epochs(const struct epochs *from, struct epochs *to) {
+    epochs_init(to);
+    for (size_t i = 0; i < from->count; i++)
+        epochs_assign(to, from->entries[i].epoch, from->entries[i].start_offset);
+}
+
+// The first entry of the file begins where the log began when it was written, and a crash may have taken that start
+// back: what lies before the entry says itself of which epoch it is. Damage there is for those who read it.
+static int64_t refill_epochs(struct loading *l) {
+    struct log *log = l->log;
+    struct epochs known, *epochs = &log->epochs;
+    if (l->clean || epochs->count == 0 || epochs->entries[0].start_offset <= log->start_offset) return 0;
+    const struct segment *first = log->segments[loading_segment_of(l, log->start_offset)];
+    copy_epochs(epochs, &known);
+    epochs_clear(epochs);
+    int64_t error = loading_replay(l, INT64_MAX, first->base_offset, known.entries[0].start_offset);
+    for (size_t i = 0; i < known.count; i++)
+        epochs_assign(epochs, known.entries[i].epoch, known.entries[i].start_offset);
+    epochs_free(&known);
+    return error == LOADING_AGAIN ? 0 : error;
+}
+
 static int64_t finish(struct loading *l, const struct epochs *epochs_in_file) {
     struct log *log = l->log;
     int64_t error = 0;
@@ -235,8 +257,9 @@ static int64_t finish(struct loading *l, const struct epochs *epochs_in_file) {
     log->high_watermark = min_i64(max_i64(l->load->high_watermark, log->start_offset), log->end_offset);
     producers_set_high_watermark(&log->producers, log->high_watermark);
     epochs_truncate_end(&log->epochs, log->end_offset);
+    error = refill_epochs(l);
     epochs_truncate_start(&log->epochs, log->start_offset);
-    error = write_epochs(l, epochs_in_file);
+    if (error == 0) error = write_epochs(l, epochs_in_file);
     if (error == 0) error = finish_snapshots(l);
     // After a kill, names that are seen may not be durable yet (a roll was under way): they are about to be relied on.
     if (error == 0 && (l->directory_changed || !l->load->clean)) error = directory_sync(l->host, l->path);
@@ -249,12 +272,6 @@ static int64_t finish(struct loading *l, const struct epochs *epochs_in_file) {
 
 // ---- loading
 // ----------------------------------------------------------------------------------------------------------------------------
-static void copy_epochs(const struct epochs *from, struct epochs *to) {
-    epochs_init(to);
-    for (size_t i = 0; i < from->count; i++)
-        epochs_assign(to, from->entries[i].epoch, from->entries[i].start_offset);
-}
-
 static int64_t load_segments(struct loading *l) {
     struct log *log = l->log;
     int64_t error = add_segments(l);

@@ -285,8 +285,11 @@ static int64_t replay_batches(const struct replaying *r, const struct segment *s
             loading_note(r->l, "%020" PRId64 ".log: %s", segment->base_offset, walk->reason);
             return LOADING_AGAIN;
         }
-        if (walk_last_offset(walk) >= r->to) return 0;
         int64_t base = walk->batch.base_offset, error = 0;
+        if (walk_last_offset(walk) >= r->to) {
+            if (base >= r->epochs_from && base < r->to) apply_epoch(&log->epochs, walk);
+            return 0;
+        }
         struct producer_transaction ended;
         bool ended_one;
         if (base >= r->epochs_from) apply_epoch(&log->epochs, walk);

@@ -24,6 +24,8 @@ Test(load, epoch_file) {
         {"0\n7\n0 0\n", 240, false, "0\n3\n0 0\n2 80\n4 160\n"},              // damaged: rebuilt from all headers
         {"\1\2\3", 240, true, "0\n3\n0 0\n2 80\n4 160\n"},                    //
         {"0\n3\n0 0\n2 80\n4 150\n", 150, false, "0\n3\n0 0\n2 80\n4 160\n"}, // ahead of what came to be
+        {"0\n2\n2 100\n4 160\n", 240, false, "0\n3\n0 0\n2 80\n4 160\n"},     // of a log start that was taken back
+        {"0\n2\n2 81\n4 160\n", 240, false, "0\n3\n0 0\n2 80\n4 160\n"},      // in the middle of a batch
         {"0\n4\n0 0\n2 80\n4 160\n9 240\n", 240, true, NULL},                 // of no batch: forgotten, not rewritten
         {"0\n4\n0 0\n2 80\n4 160\n9 240\n", 240, false, NULL},                //
     };
