@@ -312,6 +312,9 @@ static flow_next writer_step_cutting(struct flow *flow) {
         answer_all(&log->appends, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
         return FLOW_DONE(flow, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
     }
+    // A power cut may undo the cut, and no flush of what is whole makes it durable: were the segment sealed like that,
+    // recovery would take its end for damage, and delete the segments that follow.
+    log_active_segment(log)->preallocated = true;
     log_turn_give(&log->writer_turn, &w->turn);
     return FLOW_GOTO(writer, begin);
 }

@@ -58,7 +58,8 @@ static int write_snapshot(struct os_host *host, const struct log_roll *roll) {
     return file_write(host, roll->directory, name, roll->snapshot, roll->snapshot_bytes, false);
 }
 
-// What was preallocated and not used goes, durably: a sealed segment ends where its file ends.
+// What was preallocated and not used, or is left of a failed write, goes, durably: a sealed segment ends where its file
+// ends.
 static int trim_sealed(struct os_host *host, struct log_roll *roll) {
     const struct segment *sealed = roll->sealed;
     if (!sealed->preallocated) return 0;

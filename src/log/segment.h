@@ -38,8 +38,10 @@ struct segment {
     bool time_pending;        // the largest timestamp has no time index entry yet
     bool indexes_resident;    // both are in memory; else only in their files (and nothing of them is unwritten)
     bool indexes_durable;     // the index files hold every entry and have been fsynced since
-    bool preallocated;        // <base>.log may be longer than size_bytes: it is cut when no more is appended to it
-    bool indexes_trim;        // an index file is longer than its entries: cut it with the next write
+    // <base>.log may be longer than size_bytes (preallocated, or after a failed write): it is cut, durably, when no
+    // more is appended to it
+    bool preallocated;
+    bool indexes_trim; // an index file is longer than its entries: cut it with the next write
 
     // The core's, from here on. The loader leaves it as segment_new() made it.
     struct log *log;     // NULL: out of the log, freed with the last reference
