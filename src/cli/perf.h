@@ -25,6 +25,8 @@ bool perf_has_servers(const rd_kafka_conf_t *conf);
 // ---- perf_client.c
 // The option's value as a number in [min, max]. False, and said so.
 bool perf_number(struct cli_arguments *a, int64_t min, int64_t max, int64_t *value);
+// Records a second, with a fraction or not: 0.001 to 100,000,000, or -1 (as many as possible) if may_be_unlimited.
+bool perf_rate(struct cli_arguments *a, bool may_be_unlimited, double *rate);
 // Takes conf. NULL, and said so, if librdkafka refuses the configuration.
 rd_kafka_t *perf_client(rd_kafka_conf_t *conf, enum perf_role role, const char *command);
 enum { PERF_TALK_MS = 500 }; // who waits for a broker looks so often whether there is an error to be told

@@ -18,6 +18,20 @@ bool perf_number(struct cli_arguments *a, int64_t min, int64_t max, int64_t *val
     return false;
 }
 
+bool perf_rate(struct cli_arguments *a, bool may_be_unlimited, double *rate) {
+    const char *name = a->name, *text = cli_value(a);
+    if (!text) return false;
+    if (may_be_unlimited && strcmp(text, "-1") == 0) {
+        *rate = -1;
+        return true;
+    }
+    if (parse_double(str_of(text), rate) && *rate >= 0.001 && *rate <= 1e8) return true;
+    int size = (int)strcspn(name, "=");
+    cli_usage_error(a->argv[0], "%.*s: '%s' is not a number from 0.001 to 100000000%s", size, name, text,
+                    may_be_unlimited ? ", or -1 for as many as possible" : "");
+    return false;
+}
+
 static void on_error(rd_kafka_t *client, int error, const char *reason, void *opaque) {
     struct perf_client_state *state = opaque;
     if (error == RD_KAFKA_RESP_ERR__FATAL) {

@@ -167,6 +167,8 @@ static void configure(struct consumer *c, rd_kafka_conf_t *conf) {
         rd_kafka_conf_res_t result = rd_kafka_conf_set(conf, settings[i][0], settings[i][1], reason, sizeof reason);
         ASSERT(result == RD_KAFKA_CONF_OK);
     }
+    // Without a group there is none whose offsets could be committed.
+    if (c->no_group) rd_kafka_conf_set(conf, "enable.auto.commit", "false", reason, sizeof reason);
     c->client_state =
         (struct perf_client_state){.command = c->command, .wants_metrics = c->print_metrics, .context = c};
     perf_callbacks(conf, &c->client_state);

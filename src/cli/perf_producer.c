@@ -48,8 +48,9 @@ static int help(void) {
 
 struct producer {
     const char *command, *topic;
-    int64_t num_records, rate, warmup_records;
-    bool open_loop, print_metrics, json;
+    int64_t num_records, warmup_records;
+    double rate; // records a second; below 0: as many as possible
+    bool has_rate, open_loop, print_metrics, json;
     struct perf_payload payload;
     // the run
     struct perf_client_state client_state;
@@ -94,10 +95,10 @@ static int read_numbers(struct producer *p, struct cli_arguments *a, bool *taken
     if (cli_is(a, "--record-size"))
         return perf_number(a, 1, 1 << 28, &p->payload.record_size_bytes) ? CLI_OK : CLI_USAGE;
     if (cli_is(a, "--throughput") || cli_is(a, "--rate")) {
-        if (p->rate != 0) return cli_usage_error(p->command, "--throughput and --rate: one of them, once");
+        if (p->has_rate) return cli_usage_error(p->command, "--throughput and --rate: one of them, once");
         p->open_loop = cli_is(a, "--rate");
-        if (!perf_number(a, p->open_loop ? 1 : -1, 100000000, &p->rate)) return CLI_USAGE;
-        return p->rate != 0 ? CLI_OK : cli_usage_error(p->command, "--throughput 0: -1 is as many as possible");
+        p->has_rate = perf_rate(a, !p->open_loop, &p->rate);
+        return p->has_rate ? CLI_OK : CLI_USAGE;
     }
     *taken = false;
     return CLI_OK;
@@ -158,7 +159,7 @@ static int read_option(struct producer *p, rd_kafka_conf_t *conf, struct cli_arg
 static int check(struct producer *p, rd_kafka_conf_t *conf) {
     if (!p->topic) return cli_usage_error(p->command, "--topic is needed");
     if (p->num_records == 0) return cli_usage_error(p->command, "--num-records is needed");
-    if (p->rate == 0) return cli_usage_error(p->command, "--throughput or --rate is needed");
+    if (!p->has_rate) return cli_usage_error(p->command, "--throughput or --rate is needed");
     if (p->warmup_records >= p->num_records)
         return cli_usage_error(p->command, "--warmup-records must be less than --num-records");
     if ((p->payload.record_size_bytes > 0) + (p->payload.path != NULL) + p->payload.monotonic != 1)
@@ -248,7 +249,7 @@ static bool send_one(struct producer *p, rd_kafka_topic_t *topic, int64_t i, uin
 
 // The number of records handed over.
 static int64_t send_all(struct producer *p, rd_kafka_topic_t *topic) {
-    double interval_ns = p->rate > 0 ? 1e9 / (double)p->rate : 0;
+    double interval_ns = p->rate > 0 ? 1e9 / p->rate : 0;
     for (int64_t i = 0; i < p->num_records; i++) {
         uint64_t due_ns = p->begin_ns + (uint64_t)((double)i * interval_ns);
         if (interval_ns > 0 && perf_now_ns() < due_ns) perf_sleep_until(due_ns);

@@ -61,7 +61,7 @@ static const struct {
     {{"perf", "e2e", "--help"}, CLI_OK, "example: ", NULL},
     {{"perf", "consume"}, CLI_USAGE, NULL, "unknown tool 'consume'"},
     {{"perf", "producer", "--topic", "t"}, CLI_USAGE, NULL, "perf producer: --num-records is needed"},
-    {{"perf", "producer", "--rate", "0"}, CLI_USAGE, NULL, "--rate: '0' is not a number from 1"},
+    {{"perf", "producer", "--rate", "0"}, CLI_USAGE, NULL, "--rate: '0' is not a number from 0.001 to 100000000"},
     {{"perf", "producer", "--producer-props", "lingr.ms=5"},
      CLI_USAGE,
      NULL,
