@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/date.h"
 #include "protocol/message.h"
+#include "protocol/messages/consumer_protocol.h"
 #include "protocol/messages/group_log.h"
 #include <inttypes.h>
 #include <jansson.h>
@@ -171,6 +172,43 @@ void log_print_value(struct tailrace_bytes value, enum log_value_format format) 
 
 // ---- __consumer_offsets
 // ---------------------------------------------------------------------------------------------------------------
+// False, and nothing is added, if the bytes are not such a message behind its version.
+static bool add_message(struct text *out, const struct schema *schema, struct bytes bytes, struct arena *arena) {
+    if (bytes.size < 2) return false;
+    int16_t version = (int16_t)load_be16(bytes.data);
+    void *message = schema_has_version(schema, version) ? arena_alloc(arena, schema->size_bytes) : NULL;
+    struct bytes body = {bytes.data + 2, bytes.size - 2};
+    if (!message || !message_decode(schema, version, body, NULL, message, arena, NULL)) return false;
+    message_print(schema, version, message, out);
+    return true;
+}
+
+// Copies from `at` up to the field, a string in base64, and puts the message that it is in its place. Returns what is
+// behind it. (No text that a client chose can look like the field: its quotes are escaped.)
+static const char *add_opaque(struct text *out, const char *at, const char *field, const struct schema *schema,
+                              struct bytes bytes, struct arena *arena) {
+    const char *found = strstr(at, field);
+    if (!found) return at;
+    const char *begin = found + strlen(field), *end = strchr(begin + 1, '"') + 1;
+    text_add(out, (struct str){at, (size_t)(begin - at)});
+    if (!add_message(out, schema, bytes, arena)) text_add(out, (struct str){begin, (size_t)(end - begin)});
+    return end;
+}
+
+// The members of a consumer group say what they subscribed to and were assigned, as with Kafka's own decoder.
+static void add_group(struct text *out, const char *printed, const struct group_metadata_value *group,
+                      struct arena *arena) {
+    bool is_consumers = str_is(group->protocol_type, "consumer");
+    for (int32_t i = 0; i < group->members_count && is_consumers; i++) {
+        const struct group_metadata_value_member_metadata *m = &group->members[i];
+        printed = add_opaque(out, printed, "\"subscription\":", &consumer_protocol_subscription_schema, m->subscription,
+                             arena);
+        printed =
+            add_opaque(out, printed, "\"assignment\":", &consumer_protocol_assignment_schema, m->assignment, arena);
+    }
+    text_add(out, str_of(printed));
+}
+
 // {"version":1,"data":{...}}
 static bool print_versioned(const struct schema *schema, struct tailrace_bytes bytes) {
     int16_t version = (int16_t)load_be16(bytes.data);
@@ -178,14 +216,20 @@ static bool print_versioned(const struct schema *schema, struct tailrace_bytes b
     struct arena arena;
     arena_init(&arena, OFFSETS_RECORD_BYTES_MAX);
     void *message = arena_alloc(&arena, schema->size_bytes);
-    size_t capacity = bytes.size * 8 + 4096; // escapes, names of fields
-    char *memory = malloc(capacity);
-    struct text out = text_in(memory, capacity);
+    size_t capacity = bytes.size * 16 + 4096; // escapes, names of fields
+    char *memory = malloc(2 * capacity);
+    ASSERT(memory != NULL);
+    struct text out = text_in(memory, capacity), shown = text_in(memory + capacity, capacity);
     struct bytes body = {bytes.data + 2, bytes.size - 2};
     bool good = message && message_decode(schema, version, body, NULL, message, &arena, NULL);
     if (good) message_print(schema, version, message, &out);
     good = good && !out.truncated;
-    if (good) printf("{\"version\":%d,\"data\":%s}", version, memory);
+    if (good && schema == &group_metadata_value_schema)
+        add_group(&shown, out.data, message, &arena);
+    else
+        text_add(&shown, str_of(out.data));
+    good = good && !shown.truncated;
+    if (good) printf("{\"version\":%d,\"data\":%s}", version, shown.data);
     free(memory);
     arena_drop(&arena);
     return good;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/log_print: times there and back.
+#include "base/bits.h"
 #include "cli/log_print.h"
+#include "protocol/message.h"
+#include "protocol/messages/group_log.h"
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdio.h>
@@ -84,4 +87,48 @@ Test(log_print, json_as_it_was_written) {
     fflush(stdout);
     shown[fread(shown, 1, sizeof shown - 1, cr_get_redirected_stdout())] = '\0';
     cr_assert_str_eq(shown, expected);
+}
+
+// Subscription and assignment of a consumer's member are shown, those of others (and what is none) as they lie there.
+Test(log_print, members_of_groups) {
+    static const uint8_t key[] = {0, 2, 0, 1, 'g'}, cut[] = {0, 1, 0, 0, 0, 9};
+    static const uint8_t subscription[] = {0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t assignment[] = {0, 1, 0, 0, 0, 1, 0, 1, 't', 0, 0, 0, 1, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff};
+    char shown[4096] = "";
+    uint8_t memory[512] = {0, 3};
+    cr_redirect_stdout();
+    for (int is_consumer = 0; is_consumer < 2; is_consumer++) {
+        struct group_metadata_value_member_metadata members[2];
+        for (int i = 0; i < 2; i++) {
+            message_default(&group_metadata_value_member_metadata_schema, &members[i]);
+            members[i].member_id = str_of(i == 0 ? "\"subscription\":\"" : "m");
+            members[i].client_id = members[i].client_host = str_of("c");
+            members[i].subscription = (struct bytes){subscription, sizeof subscription};
+            members[i].assignment =
+                i == 0 ? (struct bytes){assignment, sizeof assignment} : (struct bytes){cut, sizeof cut};
+        }
+        struct group_metadata_value value;
+        message_default(&group_metadata_value_schema, &value);
+        value.protocol_type = str_of(is_consumer ? "consumer" : "connect");
+        value.members = members;
+        value.members_count = 2;
+        size_t size;
+        cr_assert(message_size(&group_metadata_value_schema, 3, &value, &size, NULL) && size + 2 <= sizeof memory);
+        message_encode(&group_metadata_value_schema, 3, &value, memory + 2, size);
+        struct tailrace_bytes printed = {memory, size + 2};
+        cr_assert(log_print_offsets_value((struct tailrace_bytes){key, sizeof key}, printed));
+        putchar('\n');
+    }
+    fflush(stdout);
+    shown[fread(shown, 1, sizeof shown - 1, cr_get_redirected_stdout())] = '\0';
+    static const char member_0[] =
+        "\"subscription\":{\"topics\":[\"t\"],\"userData\":\"\",\"ownedPartitions\":[]},"
+        "\"assignment\":{\"assignedPartitions\":[{\"topic\":\"t\",\"partitions\":[7]}],\"userData\":null}}";
+    static const char member_1[] = "\"ownedPartitions\":[]},\"assignment\":\"AAEAAAAJ\"}]}}\n";
+    char *consumer = strstr(shown, "\n") + 1;
+    cr_assert_not_null(strstr(consumer, member_0), "%s", consumer);
+    cr_assert_not_null(strstr(consumer, member_1), "%s", consumer);
+    *consumer = '\0';
+    cr_assert_null(strstr(shown, "topics"), "%s", shown);
+    cr_assert_not_null(strstr(shown, "\"assignment\":\"AAEAAAAJ\"}]}}\n"), "%s", shown);
 }
