@@ -74,3 +74,12 @@ def check_topic(topic, expected, rows, ends):
     return complaints[:MOST_COMPLAINTS] + (
         [f"{topic.name}: {len(complaints) - MOST_COMPLAINTS} more"] if len(complaints) > MOST_COMPLAINTS else []
     )
+
+
+def check_codecs(topic, lines):
+    """lines: JSON of the topic's log. librdkafka sends a batch that grows when it is compressed as it is."""
+    batches = [row for row in map(json.loads, lines) if row["type"] == "batch"]
+    found = {row["codec"] for row in batches if not row["isControl"]}
+    if topic.codec in found and found <= {topic.codec, "none"}:
+        return []
+    return [f"{topic.name}: codecs {sorted(found)} in the log, sent with {topic.codec}"]

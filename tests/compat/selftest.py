@@ -5,6 +5,7 @@
 Happy path: every test below passes within a second; no broker is needed. Failure modes: unittest's.
 """
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -87,6 +88,20 @@ class ReadBack(unittest.TestCase):
     def test_key_in_two_partitions(self):
         moved = [self.rows[0], self.rows[1], (1, 1, *self.rows[2][2:]), (1, 2, *self.rows[3][2:])]
         self.assertIn("is in partition 0 too", self.judge(moved))
+
+
+class Codecs(unittest.TestCase):
+    """check.py: the codecs of a topic's batches."""
+
+    def judge(self, *codecs):
+        batches = [{"type": "batch", "codec": codec, "isControl": False} for codec in codecs]
+        topic = dataset.Topic("t", "f", "lz4", False, [])
+        return check.check_codecs(topic, [json.dumps(row) for row in [{"type": "file"}, *batches]])
+
+    def test_codecs(self):
+        self.assertEqual(self.judge("lz4", "none", "lz4"), [])
+        for codecs in (["none"], ["gzip"], ["lz4", "gzip"], []):
+            self.assertTrue(self.judge(*codecs), codecs)
 
 
 def events(*rows):
