@@ -10,6 +10,8 @@
 #include "cli/perf_date.h"
 #include <stdio.h>
 
+#define CLOSE_NS 5000000000ULL
+
 static int help(void) {
     printf("usage: tailrace perf consumer --bootstrap-server HOST:PORT --topic TOPIC --messages N [options]\n\n"
            "Reads records and measures throughput.\n\n"
@@ -344,8 +346,22 @@ static int measure(struct consumer *c) {
         if (!atomic_load(&c->client_state.failed)) status = CLI_OK;
         if (c->print_metrics) perf_print_metrics(&c->client_state, c->client);
     }
-    rd_kafka_consumer_close(c->client);
     return status;
+}
+
+// Commits and leaves the group. Without a broker librdkafka would wait for minutes for that: it is given a few seconds.
+static void close_client(struct consumer *c) {
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(c->client);
+    rd_kafka_error_t *error = rd_kafka_consumer_close_queue(c->client, queue);
+    uint64_t end_ns = perf_now_ns() + CLOSE_NS;
+    while (!error && !rd_kafka_consumer_closed(c->client) && perf_now_ns() < end_ns) {
+        rd_kafka_message_t *message = rd_kafka_consume_queue(queue, 100); // serves the callbacks
+        if (message) rd_kafka_message_destroy(message);
+    }
+    bool is_closed = rd_kafka_consumer_closed(c->client) == 1;
+    if (error) rd_kafka_error_destroy(error);
+    rd_kafka_queue_destroy(queue);
+    if (is_closed) rd_kafka_destroy(c->client); // else that would wait too: it ends with the process
 }
 
 // Takes conf.
@@ -355,7 +371,7 @@ static int run(struct consumer *c, rd_kafka_conf_t *conf) {
     c->client = perf_client(conf, PERF_CONSUMER, c->command);
     if (!c->client) return CLI_FAILED;
     int status = measure(c);
-    rd_kafka_destroy(c->client);
+    close_client(c);
     perf_client_state_drop(&c->client_state);
     return status;
 }

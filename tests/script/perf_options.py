@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tailrace perf takes rates with a fraction, as Kafka's tool does, and refuses those that mean nothing; --no-group leaves no
-group behind."""
+group behind; and a consumer ends without its broker."""
 
 import json
+import re
 import subprocess
 
 import broker
@@ -10,6 +11,7 @@ import wire
 
 RECORDS = 30
 LIST_GROUPS = 16
+END_LIMIT_S = 30  # librdkafka alone waits for minutes, or for ever
 
 
 def perf(*words):
@@ -45,6 +47,20 @@ def check_no_group(address):
             assert found == groups, (options, found)
 
 
+def check_end_without_broker(server):
+    """The broker is gone when the consumer wants to commit and to leave its group: the result comes, and the end."""
+    words = ["consumer", "--bootstrap-server", server.address, "--topic", "t", "--messages", 1000000, "--timeout", 2000]
+    words += ["--show-detailed-stats", "--reporting-interval", 100, "--group", "left"]
+    command = [broker.tailrace_binary(), "perf", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+        try:
+            next(line for line in child.stdout if re.search(rf" {3 * RECORDS}, ", line))  # everything was read
+            server.kill()
+            assert child.wait(END_LIMIT_S) == 0
+        finally:
+            child.kill()
+
+
 def main():
     with broker.Tailrace() as server:
         server.start()
@@ -52,6 +68,7 @@ def main():
             connection.create_topics({"t": 1})
         check_rates(server.address)
         check_no_group(server.address)
+        check_end_without_broker(server)
     print("rates and groups are as asked for")
 
 
