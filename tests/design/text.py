@@ -12,7 +12,7 @@ import tree
 COLUMNS_MAX = 140
 README_LINES_MAX = 50
 FOLDERS = ["src", "include", "tests", "bench", "tools", "docs", "cmake", ".ci"]
-ENDINGS = (".c", ".h", ".def", ".py", ".cmake", "CMakeLists.txt", ".md", ".sh", ".java", ".go", ".js")
+ENDINGS = (".c", ".h", ".def", ".py", ".cmake", "CMakeLists.txt", ".md", ".sh", ".java", ".go", ".js", ".xml", ".json")
 TOP = ["CMakeLists.txt", "CMakePresets.json", "README.md"]
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 
