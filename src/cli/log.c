@@ -84,6 +84,7 @@ int command_log(int argc, char **argv) {
             fprintf(stderr, "tailrace log: no memory\n");
             return CLI_FAILED;
         }
+        os_host_leave_signals(); // Ctrl-C, and a reader that has had enough (| head)
         char name[32];
         snprintf(name, sizeof name, "log %s", commands[i].name);
         argv[1] = name; // what messages call the command

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tailrace log ls` lists all partitions or those asked for, as text and JSON; a name that is not there is an error; and no
-command of `tailrace log` takes any other directory for a sound log directory."""
+command of `tailrace log` takes any other directory for a sound log directory. Ctrl-C ends them, and so does a reader that has gone."""
 
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
+import time
 
 import broker
 import wire
@@ -69,6 +71,31 @@ def names(data, *words):
     return [json.loads(line)["directory"] for line in lines]
 
 
+def check_signals(data):
+    """`tailrace log ls | head` ends without a word, and Ctrl-C ends it while it writes to a reader that does not read."""
+    command = [broker.tailrace_binary(), "log", "ls", str(data)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b""), done
+    os.close(writer)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    try:
+        while os.write(writer, bytes(4096)):
+            pass
+    except BlockingIOError:
+        os.set_blocking(writer, True)
+    child = subprocess.Popen(command, stdout=writer)
+    stat, end = pathlib.Path(f"/proc/{child.pid}/stat"), time.monotonic() + 60
+    while stat.read_text().rsplit(")", 1)[1].split()[0] != "S":  # it waits for the pipe
+        assert child.poll() is None and time.monotonic() < end
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=60) == -signal.SIGINT
+    os.close(reader)
+    os.close(writer)
+
+
 def main():
     with broker.Tailrace() as server:
         server.start()
@@ -83,6 +110,7 @@ def main():
         status, lines, errors = ls(server.data, "a-0", "a-7", "nosuch")
         assert status == 1 and [line.split()[0] for line in lines[1:]] == ["a-0"], lines
         assert [line.split()[-1] for line in errors] == ["a-7", "nosuch"], errors
+        check_signals(server.data)
     check_other_directories()
     check_help()
     check_strange_files()

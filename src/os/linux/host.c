@@ -9,18 +9,28 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static int host_take_signals(void) {
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    int rc = sigaction(SIGPIPE, &ignore, NULL);
+// Threads made from here on inherit what is blocked.
+static sigset_t host_set_signals(void (*pipe_handler)(int), int how) {
+    struct sigaction action = {.sa_handler = pipe_handler};
+    int rc = sigaction(SIGPIPE, &action, NULL);
     ASSERT(rc == 0);
     sigset_t taken;
     sigemptyset(&taken);
     sigaddset(&taken, SIGTERM);
     sigaddset(&taken, SIGINT);
     sigaddset(&taken, SIGUSR1);
-    rc = pthread_sigmask(SIG_BLOCK, &taken, NULL); // threads made from here on inherit it
+    rc = pthread_sigmask(how, &taken, NULL);
     ASSERT(rc == 0);
+    return taken;
+}
+
+static int host_take_signals(void) {
+    sigset_t taken = host_set_signals(SIG_IGN, SIG_BLOCK);
     return signalfd(-1, &taken, SFD_CLOEXEC); // blocking: the ring waits by poll
+}
+
+void os_host_leave_signals(void) {
+    host_set_signals(SIG_DFL, SIG_UNBLOCK);
 }
 
 // Blocks of this size and more are given back to the kernel when they are freed. Left to itself, glibc raises its
