@@ -38,7 +38,7 @@ read=$(head -10 "$work/pasted" | tr '\n' ' ')
 grep -q 'topic "hello" with 1 partitions' "$work/pasted" || fail "the topic is not listed: $(cat "$work/pasted")"
 
 # The port may be written in any way, and held by somebody else.
-if "$root/tools/run" --port "0$port" --data "$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
+if "$root/tools/run" --port="0$port" --data="$work/other" >"$work/second" 2>&1; then fail "a second one started on the same port"; fi
 grep -q "port $port is in use by process [0-9]* tailrace" "$work/second" ||
     fail "the holder of the port is not named: $(cat "$work/second")"
 if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --clear-groups test -r "$root/tools/run"; then
