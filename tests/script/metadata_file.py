@@ -33,7 +33,11 @@ def check_dump(path):
 
 def check_damage(data, whole):
     path = data / FILE
+    # Whoever was killed may leave that; whoever stopped in order does not.
     path.write_bytes(whole + b"torn")
+    status, lines = log("verify", data)
+    assert status == 1 and any(f"DAMAGED: {path} byte {len(whole)}: 4 bytes" in line for line in lines), lines
+    (data / ".kafka_cleanshutdown").unlink()
     status, lines = log("verify", data)
     assert status == 0 and any(f"note: {path} byte {len(whole)}: 4 bytes" in line for line in lines), lines
     changed = bytearray(whole)
