@@ -116,7 +116,7 @@ struct os_stat {
     bool is_directory;
     uint64_t device; // equal for paths of one file system
 };
-// -ESPIPE: neither a file nor a directory (a FIFO, a device).
+// -ESPIPE: a FIFO, which could be waited for.
 int os_open(struct os_host *host, const char *path, int flags);
 int os_close(struct os_host *host, int file); // also sockets
 // Reads until size bytes or the end of the file: a short result means the end.

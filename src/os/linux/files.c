@@ -26,11 +26,10 @@ _Static_assert(offsetof(struct os_vector, size) == offsetof(struct iovec, iov_le
         rc_ == -1 ? -errno : rc_;                                                                                      \
     })
 
-// Neither a file nor a directory: a FIFO would be waited for until somebody opens its other end, a device may never
-// end.
-static bool is_special(const char *path) {
+// It would be waited for until somebody opens its other end.
+static bool is_fifo(const char *path) {
     struct stat s;
-    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+    return stat(path, &s) == 0 && S_ISFIFO(s.st_mode);
 }
 
 int os_open(struct os_host *host, const char *path, int flags) {
@@ -38,7 +37,7 @@ int os_open(struct os_host *host, const char *path, int flags) {
     ASSERT(flags & (OS_READ | OS_WRITE));
     ASSERT(!(flags & (OS_CREATE | OS_TRUNCATE)) || (flags & OS_WRITE));
     ASSERT(!(flags & OS_EXCLUSIVE) || (flags & OS_CREATE));
-    if (!(flags & OS_DIRECTORY) && is_special(path)) return -ESPIPE;
+    if (!(flags & OS_DIRECTORY) && is_fifo(path)) return -ESPIPE;
     int how = O_CLOEXEC;
     how |= (flags & OS_READ) && (flags & OS_WRITE) ? O_RDWR : flags & OS_WRITE ? O_WRONLY : O_RDONLY;
     if (flags & OS_CREATE) how |= O_CREAT;
