@@ -63,12 +63,13 @@ void buffer_give(struct buffers *buffers, void *memory, size_t size_bytes) {
 
 void budget_init(struct budget *budget, size_t limit_bytes) {
     *budget = (struct budget){.limit_bytes = limit_bytes};
-    list_init(&budget->waiting);
-    list_init(&budget->waiting_large);
+    for (int kind = 0; kind < BUDGET_KINDS; kind++)
+        list_init(&budget->waiting[kind]);
 }
 
-static bool is_large(const struct budget *budget, size_t size_bytes) {
-    return size_bytes > budget->limit_bytes >> BUDGET_SMALL_SHIFT;
+static enum budget_kind kind_of(const struct budget *budget, size_t size_bytes) {
+    if (size_bytes <= budget->limit_bytes >> BUDGET_TINY_SHIFT) return BUDGET_TINY;
+    return size_bytes <= budget->limit_bytes >> BUDGET_SMALL_SHIFT ? BUDGET_SMALL : BUDGET_LARGE;
 }
 
 static bool fits(size_t used_bytes, size_t size_bytes, size_t limit_bytes) {
@@ -78,60 +79,77 @@ static bool fits(size_t used_bytes, size_t size_bytes, size_t limit_bytes) {
 static bool budget_has_room(const struct budget *budget, size_t size_bytes) {
     size_t eighth_bytes = budget->limit_bytes / 8, small_bytes = budget->used_bytes - budget->large_bytes;
     if (budget->used_bytes == 0) return true;
-    if (is_large(budget, size_bytes)) {
+    switch (kind_of(budget, size_bytes)) {
+    case BUDGET_TINY: return fits(budget->used_bytes, size_bytes, budget->limit_bytes + budget->limit_bytes / 16);
+    case BUDGET_LARGE: {
         bool alone = budget->large_bytes == 0 && small_bytes <= eighth_bytes;
         return alone || (fits(budget->large_bytes, size_bytes, budget->limit_bytes - eighth_bytes) &&
                          fits(budget->used_bytes, size_bytes, budget->limit_bytes));
     }
-    // An oversized frame that was let in alone does not keep small ones out of their eighth.
-    return fits(small_bytes, size_bytes, eighth_bytes) ||
-           (list_is_empty(&budget->waiting_large) && fits(budget->used_bytes, size_bytes, budget->limit_bytes));
+    default:
+        // An oversized frame that was let in alone does not keep small ones out of their eighth.
+        return fits(small_bytes, size_bytes, eighth_bytes) ||
+               (list_is_empty(&budget->waiting[BUDGET_LARGE]) &&
+                fits(budget->used_bytes, size_bytes, budget->limit_bytes));
+    }
 }
 
 static void budget_take(struct budget *budget, size_t size_bytes) {
     budget->used_bytes += size_bytes;
-    if (is_large(budget, size_bytes)) budget->large_bytes += size_bytes;
+    if (kind_of(budget, size_bytes) == BUDGET_LARGE) budget->large_bytes += size_bytes;
 }
 
-static void budget_serve(struct budget *budget, struct list *queue) {
+static void budget_remove(struct budget *budget, struct budget_claim *claim) {
+    ASSERT(budget->waiting_bytes >= claim->size_bytes);
+    list_remove(&claim->link);
+    budget->waiting_bytes -= claim->size_bytes;
+}
+
+static void budget_serve_queue(struct budget *budget, struct list *queue) {
     for (struct list *link = list_front(queue); link; link = list_front(queue)) {
         struct budget_claim *claim = container_of(link, struct budget_claim, link);
         if (!budget_has_room(budget, claim->size_bytes)) break;
-        list_remove(link);
+        budget_remove(budget, claim);
         claim->granted = true;
         budget_take(budget, claim->size_bytes);
         flow_wake(claim->flow);
     }
 }
 
-bool budget_claim(struct budget *budget, struct budget_claim *claim, struct flow *flow, size_t size_bytes) {
-    struct list *queue = is_large(budget, size_bytes) ? &budget->waiting_large : &budget->waiting;
+static void budget_serve(struct budget *budget) {
+    for (int kind = 0; kind < BUDGET_KINDS; kind++)
+        budget_serve_queue(budget, &budget->waiting[kind]);
+}
+
+bool budget_claim(struct budget *budget, struct budget_claim *claim, struct flow *flow, size_t size_bytes,
+                  bool is_here) {
+    ASSERT(size_bytes > 0);
+    struct list *queue = &budget->waiting[kind_of(budget, size_bytes)];
     list_init(&claim->link);
     claim->flow = flow;
     claim->size_bytes = size_bytes;
-    claim->granted = list_is_empty(queue) && budget_has_room(budget, size_bytes);
+    claim->granted = is_here || (list_is_empty(queue) && budget_has_room(budget, size_bytes));
     if (claim->granted) {
         budget_take(budget, size_bytes);
     } else {
         list_push_back(queue, &claim->link);
+        budget->waiting_bytes += size_bytes;
     }
     return claim->granted;
 }
 
 void budget_withdraw(struct budget *budget, struct budget_claim *claim) {
     ASSERT(!claim->granted);
-    list_remove(&claim->link);
-    budget_serve(budget, &budget->waiting_large); // it may have been the one that the others waited for
-    budget_serve(budget, &budget->waiting);
+    budget_remove(budget, claim);
+    budget_serve(budget); // it may have been the one that the others waited for
 }
 
 void budget_return(struct budget *budget, size_t size_bytes) {
     ASSERT(budget->used_bytes >= size_bytes);
     budget->used_bytes -= size_bytes;
-    if (is_large(budget, size_bytes)) {
+    if (kind_of(budget, size_bytes) == BUDGET_LARGE) {
         ASSERT(budget->large_bytes >= size_bytes);
         budget->large_bytes -= size_bytes;
     }
-    budget_serve(budget, &budget->waiting_large);
-    budget_serve(budget, &budget->waiting);
+    budget_serve(budget);
 }

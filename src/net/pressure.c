@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// When frames wait for the budget: look -> close the half-received frame that has held most memory unused for longest
-// -> look again a little later, until nobody waits.
+// When frames wait for the budget: look -> close the half-received frames that have held most memory unused for
+// longest, as many as those that wait need, but no more than a quarter of the budget -> look again a little later,
+// until nobody waits.
 //
 // Every client has at least PRESSURE_GRACE_MS, and what counts is bytes that were declared and have not come, times the
-// time since the frame began: an honest client on a slow line loses to one that says much and sends nothing.
+// time since the frame began: an honest client on a slow line loses to one that says much and sends nothing. Those that
+// are about as bad as the worst go together: a crowd would take too long one by one.
 #include "base/text.h"
 #include "net/connection.h"
 #include <stdio.h>
@@ -16,24 +18,37 @@ static uint64_t unused_byte_ms(const struct connection *c, uint64_t now_ms) {
     return age_ms < PRESSURE_GRACE_MS ? 0 : (c->incoming->frame_size - c->incoming_have) * age_ms;
 }
 
+static struct connection *connection_at(struct list *link) {
+    return container_of(link, struct connection, link);
+}
+
+static uint64_t worst_of(struct net *net, uint64_t now_ms) {
+    uint64_t worst = 0;
+    LIST_FOREACH (link, &net->connections) {
+        uint64_t unused = unused_byte_ms(connection_at(link), now_ms);
+        if (unused > worst) worst = unused;
+    }
+    return worst;
+}
+
+static void close_for_others(struct connection *c, uint64_t now_ms) {
+    char reason[128];
+    snprintf(reason, sizeof reason, "others wait for memory, and of a frame of %u bytes only %u came in %llu ms",
+             c->incoming->frame_size, c->incoming_have, (unsigned long long)(now_ms - c->incoming_since_ms));
+    connection_close(c, reason);
+}
+
 static void pressure_look(struct timer *timer) {
     struct net *net = container_of(timer, struct net, pressure);
     if (!budget_is_short(&net->budget)) return;
-    uint64_t now_ms = core_now_ms(net->core), worst = 0;
-    struct connection *victim = NULL;
-    LIST_FOREACH (link, &net->connections) {
-        struct connection *c = container_of(link, struct connection, link);
-        uint64_t unused = unused_byte_ms(c, now_ms);
-        if (unused <= worst) continue;
-        worst = unused;
-        victim = c;
-    }
-    if (victim) {
-        char reason[128];
-        snprintf(reason, sizeof reason, "others wait for memory, and of a frame of %u bytes only %u came in %llu ms",
-                 victim->incoming->frame_size, victim->incoming_have,
-                 (unsigned long long)(now_ms - victim->incoming_since_ms));
-        connection_close(victim, reason);
+    uint64_t now_ms = core_now_ms(net->core), worst = worst_of(net, now_ms);
+    uint64_t wanted_bytes = min_size(net->budget.waiting_bytes, net->budget.limit_bytes / 4), closed_bytes = 0;
+    LIST_FOREACH_SAFE (link, &net->connections) {
+        struct connection *c = connection_at(link);
+        if (worst == 0 || closed_bytes >= wanted_bytes) break;
+        if (unused_byte_ms(c, now_ms) < (worst + 1) / 2) continue;
+        closed_bytes += c->incoming->frame_size;
+        close_for_others(c, now_ms);
     }
     core_timer_set(net->core, timer, PRESSURE_LOOK_MS);
 }

@@ -127,7 +127,8 @@ static flow_next reader_step_reserve(struct flow *flow) {
             return reader_end(c);
         }
         c->begin += FRAME_LENGTH_BYTES;
-        if (!budget_claim(&c->net->budget, &c->claim, flow, (size_t)size)) pressure_watch(c->net);
+        bool is_here = c->end - c->begin >= (size_t)size;
+        if (!budget_claim(&c->net->budget, &c->claim, flow, (size_t)size, is_here)) pressure_watch(c->net);
     }
     if (end) return reader_end(c);
     return c->claim.granted ? FLOW_NEXT : FLOW_WAIT;

@@ -290,6 +290,26 @@ def frames_that_never_come():
 
 
 @scenario
+def a_crowd_that_sends_half_of_its_frames():
+    """Far more declared than there is memory for, each frame no larger than an ordinary one: requests of others that are
+    here go on at once, middling ones after a while."""
+    with brokers.Tailrace({"tailrace.memory": "64M"}) as broker:
+        broker.start()
+        prepare(broker)
+        client = Client(broker)
+        crowd = [judge.Conversation(broker.address) for _ in range(500)]
+        for one in crowd:
+            one.say([struct.pack(">i", 200_000) + b"\0\0\0\x09" + bytes(20_000)])
+        for size, limit_s in ((500, 1), (60_000, 20), (500, 1)):
+            client.conversation.socket.settimeout(limit_s)
+            try:
+                demand(client.produce(size)[0] == 0, "a record was refused")
+            except TimeoutError:
+                raise Fault(f"{size} bytes wait over {limit_s} s behind half-sent frames") from None
+        quiet(broker)
+
+
+@scenario
 def consumers_that_do_not_read():
     with brokers.Tailrace() as broker:
         broker.start()

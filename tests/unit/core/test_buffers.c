@@ -24,14 +24,14 @@ Test(budget, grants_in_order_of_arrival) {
     budget_init(&budget, 100);
     struct flow flow = {0};
     struct budget_claim a, b, c, huge;
-    cr_assert(budget_claim(&budget, &a, &flow, 60));
-    cr_assert_not(budget_claim(&budget, &b, &flow, 50));
-    cr_assert_not(budget_claim(&budget, &c, &flow, 10)); // would fit, but b was first
+    cr_assert(budget_claim(&budget, &a, &flow, 60, false));
+    cr_assert_not(budget_claim(&budget, &b, &flow, 50, false));
+    cr_assert_not(budget_claim(&budget, &c, &flow, 10, false)); // would fit, but b was first
     budget_return(&budget, 60);
     cr_assert(b.granted && c.granted);
     budget_return(&budget, 60);
-    cr_assert(budget_claim(&budget, &huge, &flow, 1000)); // larger than the limit: alone
-    cr_assert_not(budget_claim(&budget, &a, &flow, 2));
+    cr_assert(budget_claim(&budget, &huge, &flow, 1000, false)); // larger than the limit: alone
+    cr_assert_not(budget_claim(&budget, &a, &flow, 2, false));
     budget_withdraw(&budget, &a);
     budget_return(&budget, 1000);
     cr_assert_eq(budget.used_bytes, 0);
@@ -42,20 +42,20 @@ Test(budget, large_frames_do_not_keep_small_ones_out_nor_small_ones_large_ones) 
     budget_init(&budget, 6400);
     struct flow flow = {0};
     struct budget_claim large, next, small[64];
-    cr_assert(budget_claim(&budget, &large, &flow, 5600)); // seven eighths
-    cr_assert_not(budget_claim(&budget, &next, &flow, 200));
+    cr_assert(budget_claim(&budget, &large, &flow, 5600, false)); // seven eighths
+    cr_assert_not(budget_claim(&budget, &next, &flow, 200, false));
     for (int i = 0; i < 8; i++)
-        cr_assert(budget_claim(&budget, &small[i], &flow, 100));
-    cr_assert_not(budget_claim(&budget, &small[8], &flow, 100)); // all of 6400 is held
+        cr_assert(budget_claim(&budget, &small[i], &flow, 100, false));
+    cr_assert_not(budget_claim(&budget, &small[8], &flow, 100, false)); // all of 6400 is held
     budget_return(&budget, 100);
     cr_assert(small[8].granted && !next.granted);
-    cr_assert_not(budget_claim(&budget, &small[9], &flow, 100));
+    cr_assert_not(budget_claim(&budget, &small[9], &flow, 100, false));
     budget_return(&budget, 5600);
     cr_assert(next.granted && small[9].granted);
     budget_return(&budget, 200);
     for (int i = 10; i < 64; i++)
-        cr_assert(budget_claim(&budget, &small[i], &flow, 100)); // nobody large waits: small ones may have all
-    cr_assert_not(budget_claim(&budget, &next, &flow, 5600));
+        cr_assert(budget_claim(&budget, &small[i], &flow, 100, false)); // nobody large waits: small ones may have all
+    cr_assert_not(budget_claim(&budget, &next, &flow, 5600, false));
     for (int i = 0; i < 55; i++)
         budget_return(&budget, 100);
     cr_assert(next.granted);
@@ -66,9 +66,37 @@ Test(budget, whoever_withdraws_makes_way) {
     budget_init(&budget, 6400);
     struct flow flow = {0};
     struct budget_claim held, first, second;
-    cr_assert(budget_claim(&budget, &held, &flow, 3000));
-    cr_assert_not(budget_claim(&budget, &first, &flow, 5000));
-    cr_assert_not(budget_claim(&budget, &second, &flow, 1000));
+    cr_assert(budget_claim(&budget, &held, &flow, 3000, false));
+    cr_assert_not(budget_claim(&budget, &first, &flow, 5000, false));
+    cr_assert_not(budget_claim(&budget, &second, &flow, 1000, false));
     budget_withdraw(&budget, &first);
     cr_assert(second.granted);
+}
+
+enum { LIMIT = 1 << 20, TINY = LIMIT / 4096, SMALL = LIMIT / 64 };
+
+Test(budget, tiny_frames_and_those_that_are_here_pass_by_the_crowd) {
+    struct budget budget;
+    budget_init(&budget, LIMIT);
+    struct flow flow = {0};
+    struct budget_claim crowd[64], waiting, tiny[257], here;
+    for (int i = 0; i < 64; i++)
+        cr_assert(budget_claim(&budget, &crowd[i], &flow, SMALL, false)); // all of it
+    cr_assert_not(budget_claim(&budget, &waiting, &flow, SMALL, false));
+    for (int i = 0; i < 256; i++)
+        cr_assert(budget_claim(&budget, &tiny[i], &flow, TINY, false)); // a sixteenth more
+    cr_assert_not(budget_claim(&budget, &tiny[256], &flow, TINY, false));
+    cr_assert_eq(budget.waiting_bytes, SMALL + TINY);
+    cr_assert(budget_claim(&budget, &here, &flow, SMALL, true));
+    budget_return(&budget, SMALL);
+    cr_assert_not(tiny[256].granted || waiting.granted);
+    budget_return(&budget, TINY);
+    cr_assert(tiny[256].granted && !waiting.granted);
+    cr_assert(budget_is_short(&budget));
+    for (int i = 0; i < 256; i++)
+        budget_return(&budget, TINY);
+    cr_assert_not(waiting.granted);
+    budget_return(&budget, SMALL);
+    cr_assert(waiting.granted);
+    cr_assert_not(budget_is_short(&budget));
 }
