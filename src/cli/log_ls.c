@@ -8,11 +8,11 @@
 static int help(void) {
     printf(
         "usage: tailrace log ls DIR [TOPIC[-PARTITION]]... [--segments] [--json]\n\n"
-        "Lists the partitions of a log directory (or one partition's directory): segments, bytes, offsets, and the\n"
+        "Lists the partitions of a log directory (or one partition's directory): segments, size, offsets, and the\n"
         "times of the first and of the newest record. START and END are the log's offsets, HW the checkpointed high\n"
         "watermark.\n\n"
         "  --segments   each segment too\n"
-        "  --json       one JSON object a line\n\n"
+        "  --json       one JSON object a line, sizes in bytes\n\n"
         "example: tailrace log ls data orders --segments\n");
     return CLI_OK;
 }
@@ -80,21 +80,21 @@ static const char *kind_text(enum dir_kind kind) {
 // ----------------------------------------------------------------------------------------------------------------------
 static void print_row(const char *name, size_t segments, const struct ls_totals *t, int64_t high_watermark,
                       const char *remark) {
-    char first[LOG_TIME_TEXT_BYTES], newest[LOG_TIME_TEXT_BYTES], hw[24];
+    char first[LOG_TIME_TEXT_BYTES], newest[LOG_TIME_TEXT_BYTES], size[LOG_SIZE_TEXT_BYTES], hw[24];
     if (high_watermark < 0)
         snprintf(hw, sizeof hw, "-");
     else
         snprintf(hw, sizeof hw, "%" PRId64, high_watermark);
-    printf("%-32s %8zu %14" PRIu64 " %12" PRId64 " %12" PRId64 " %12s  %-24s  %-24s%s%s\n", name, segments, t->bytes,
-           t->start_offset, t->end_offset, hw, log_time_text(t->first_ms, first), log_time_text(t->newest_ms, newest),
-           remark[0] ? "  " : "", remark);
+    printf("%-32s %8zu %14s %12" PRId64 " %12" PRId64 " %12s  %-24s  %-24s%s%s\n", name, segments,
+           log_size_text(t->bytes, size), t->start_offset, t->end_offset, hw, log_time_text(t->first_ms, first),
+           log_time_text(t->newest_ms, newest), remark[0] ? "  " : "", remark);
 }
 
 static void print_segment(const struct inspect_segment *s) {
-    char first[LOG_TIME_TEXT_BYTES], newest[LOG_TIME_TEXT_BYTES];
-    printf("  %020" PRId64 ".log %23" PRIu64 " %12" PRId64 " %12" PRId64 " %12s  %-24s  %-24s", s->base_offset,
-           s->size_bytes, s->base_offset, s->end_offset, "", log_time_text(s->first_timestamp_ms, first),
-           log_time_text(s->max_timestamp_ms, newest));
+    char first[LOG_TIME_TEXT_BYTES], newest[LOG_TIME_TEXT_BYTES], size[LOG_SIZE_TEXT_BYTES];
+    printf("  %020" PRId64 ".log %29s %12" PRId64 " %12" PRId64 " %12s  %-24s  %-24s", s->base_offset,
+           log_size_text(s->size_bytes, size), s->base_offset, s->end_offset, "",
+           log_time_text(s->first_timestamp_ms, first), log_time_text(s->max_timestamp_ms, newest));
     if (s->tail_bytes) printf("  %" PRIu64 " bytes behind the last whole batch", s->tail_bytes);
     putchar('\n');
 }
@@ -199,7 +199,7 @@ int log_command_ls(struct os_host *host, int argc, char **argv) {
     const struct inspect_listener listener = {.context = &ls, .finding = on_finding, .unreadable = on_unreadable};
     if (!log_open_directory(host, "ls", ls.path, &ls.dir, &listener)) return CLI_FAILED;
     if (!ls.json)
-        printf("%-32s %8s %14s %12s %12s %12s  %-24s  %-24s\n", "PARTITION", "SEGMENTS", "BYTES", "START", "END", "HW",
+        printf("%-32s %8s %14s %12s %12s %12s  %-24s  %-24s\n", "PARTITION", "SEGMENTS", "SIZE", "START", "END", "HW",
                "FIRST TIME", "NEWEST TIME");
     for (size_t i = 0; i < ls.dir.count; i++)
         if (is_wanted(&ls, &ls.dir.partitions[i])) list_partition(&ls, &ls.dir.partitions[i]);

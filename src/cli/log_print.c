@@ -27,6 +27,20 @@ bool log_value_format_parse(const char *word, enum log_value_format *format) {
 
 // ---- times
 // -----------------------------------------------------------------------------------------------------------------------------
+const char *log_size_text(uint64_t size_bytes, char text[static LOG_SIZE_TEXT_BYTES]) {
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    if (size_bytes < 1024) {
+        snprintf(text, LOG_SIZE_TEXT_BYTES, "%u B", (unsigned)size_bytes);
+        return text;
+    }
+    double size = (double)size_bytes / 1024;
+    size_t unit = 0;
+    for (; size >= 1023.95 && unit + 1 < ARRAY_LENGTH(units); unit++)
+        size /= 1024;
+    snprintf(text, LOG_SIZE_TEXT_BYTES, "%.1f %s", size, units[unit]);
+    return text;
+}
+
 const char *log_time_text(int64_t time_ms, char text[static LOG_TIME_TEXT_BYTES]) {
     struct text t = text_in(text, LOG_TIME_TEXT_BYTES);
     if (time_ms == -1) {

@@ -12,6 +12,9 @@ bool log_value_format_parse(const char *word, enum log_value_format *format);
 enum { LOG_TIME_TEXT_BYTES = 40 };
 // "2026-11-29T19:36:41.123Z", or "-" for -1.
 const char *log_time_text(int64_t time_ms, char text[static LOG_TIME_TEXT_BYTES]);
+enum { LOG_SIZE_TEXT_BYTES = 16 };
+// "832 B", "1.5 KiB", "64.0 MiB": for people.
+const char *log_size_text(uint64_t size_bytes, char text[static LOG_SIZE_TEXT_BYTES]);
 // Milliseconds since 1970, or such a time ("2026-11-29", "2026-11-29T19:36"; always UTC). False: neither.
 bool log_time_parse(const char *word, int64_t *time_ms);
 

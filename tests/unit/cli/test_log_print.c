@@ -51,6 +51,16 @@ Test(log_print, times) {
     cr_assert_gt(strlen(log_time_text(INT64_MIN, text)), 20);
 }
 
+Test(log_print, sizes) {
+    char text[LOG_SIZE_TEXT_BYTES];
+    cr_assert_str_eq(log_size_text(0, text), "0 B");
+    cr_assert_str_eq(log_size_text(1023, text), "1023 B");
+    cr_assert_str_eq(log_size_text(1536, text), "1.5 KiB");
+    cr_assert_str_eq(log_size_text((1 << 20) - 1, text), "1.0 MiB");
+    cr_assert_str_eq(log_size_text(64 << 20, text), "64.0 MiB");
+    cr_assert_str_eq(log_size_text(UINT64_MAX, text), "16777216.0 TiB");
+}
+
 Test(log_print, formats) {
     enum log_value_format format;
     cr_assert(log_value_format_parse("hex", &format));
