@@ -79,24 +79,33 @@ static bool fits(size_t used_bytes, size_t size_bytes, size_t limit_bytes) {
 static bool budget_has_room(const struct budget *budget, size_t size_bytes) {
     size_t eighth_bytes = budget->limit_bytes / 8, small_bytes = budget->used_bytes - budget->large_bytes;
     if (budget->used_bytes == 0) return true;
-    switch (kind_of(budget, size_bytes)) {
-    case BUDGET_TINY: return fits(budget->used_bytes, size_bytes, budget->limit_bytes + budget->limit_bytes / 16);
-    case BUDGET_LARGE: {
+    if (kind_of(budget, size_bytes) == BUDGET_LARGE) {
         bool alone = budget->large_bytes == 0 && small_bytes <= eighth_bytes;
         return alone || (fits(budget->large_bytes, size_bytes, budget->limit_bytes - eighth_bytes) &&
                          fits(budget->used_bytes, size_bytes, budget->limit_bytes));
     }
-    default:
-        // An oversized frame that was let in alone does not keep small ones out of their eighth.
-        return fits(small_bytes, size_bytes, eighth_bytes) ||
-               (list_is_empty(&budget->waiting[BUDGET_LARGE]) &&
-                fits(budget->used_bytes, size_bytes, budget->limit_bytes));
-    }
+    // An oversized frame that was let in alone does not keep small ones out of their eighth.
+    return fits(small_bytes, size_bytes, eighth_bytes) ||
+           (list_is_empty(&budget->waiting[BUDGET_LARGE]) && fits(budget->used_bytes, size_bytes, budget->limit_bytes));
 }
 
-static void budget_take(struct budget *budget, size_t size_bytes) {
+static bool budget_has_extra(const struct budget *budget, enum budget_kind kind, size_t size_bytes) {
+    if (kind != BUDGET_HERE && kind != BUDGET_TINY) return false;
+    return fits(budget->extra_bytes, size_bytes, budget->limit_bytes / (kind == BUDGET_HERE ? 8 : 16));
+}
+
+static bool budget_grant(struct budget *budget, enum budget_kind kind, struct budget_claim *claim) {
+    size_t size_bytes = claim->size_bytes;
+    claim->is_extra = !budget_has_room(budget, size_bytes);
+    claim->granted = !claim->is_extra || budget_has_extra(budget, kind, size_bytes);
+    if (!claim->granted) return false;
+    if (claim->is_extra) {
+        budget->extra_bytes += size_bytes;
+        return true;
+    }
     budget->used_bytes += size_bytes;
     if (kind_of(budget, size_bytes) == BUDGET_LARGE) budget->large_bytes += size_bytes;
+    return true;
 }
 
 static void budget_remove(struct budget *budget, struct budget_claim *claim) {
@@ -105,37 +114,30 @@ static void budget_remove(struct budget *budget, struct budget_claim *claim) {
     budget->waiting_bytes -= claim->size_bytes;
 }
 
-static void budget_serve_queue(struct budget *budget, struct list *queue) {
-    for (struct list *link = list_front(queue); link; link = list_front(queue)) {
-        struct budget_claim *claim = container_of(link, struct budget_claim, link);
-        if (!budget_has_room(budget, claim->size_bytes)) break;
-        budget_remove(budget, claim);
-        claim->granted = true;
-        budget_take(budget, claim->size_bytes);
-        flow_wake(claim->flow);
-    }
-}
-
 static void budget_serve(struct budget *budget) {
-    for (int kind = 0; kind < BUDGET_KINDS; kind++)
-        budget_serve_queue(budget, &budget->waiting[kind]);
+    for (enum budget_kind kind = 0; kind < BUDGET_KINDS; kind++) {
+        struct list *queue = &budget->waiting[kind];
+        for (struct list *link = list_front(queue); link; link = list_front(queue)) {
+            struct budget_claim *claim = container_of(link, struct budget_claim, link);
+            if (!budget_grant(budget, kind, claim)) break;
+            budget_remove(budget, claim);
+            flow_wake(claim->flow);
+        }
+    }
 }
 
 bool budget_claim(struct budget *budget, struct budget_claim *claim, struct flow *flow, size_t size_bytes,
                   bool is_here) {
     ASSERT(size_bytes > 0);
-    struct list *queue = &budget->waiting[kind_of(budget, size_bytes)];
+    enum budget_kind kind = is_here ? BUDGET_HERE : kind_of(budget, size_bytes);
     list_init(&claim->link);
     claim->flow = flow;
     claim->size_bytes = size_bytes;
-    claim->granted = is_here || (list_is_empty(queue) && budget_has_room(budget, size_bytes));
-    if (claim->granted) {
-        budget_take(budget, size_bytes);
-    } else {
-        list_push_back(queue, &claim->link);
-        budget->waiting_bytes += size_bytes;
-    }
-    return claim->granted;
+    claim->granted = claim->is_extra = false;
+    if (list_is_empty(&budget->waiting[kind]) && budget_grant(budget, kind, claim)) return true;
+    list_push_back(&budget->waiting[kind], &claim->link);
+    budget->waiting_bytes += size_bytes;
+    return false;
 }
 
 void budget_withdraw(struct budget *budget, struct budget_claim *claim) {
@@ -144,10 +146,11 @@ void budget_withdraw(struct budget *budget, struct budget_claim *claim) {
     budget_serve(budget); // it may have been the one that the others waited for
 }
 
-void budget_return(struct budget *budget, size_t size_bytes) {
-    ASSERT(budget->used_bytes >= size_bytes);
-    budget->used_bytes -= size_bytes;
-    if (kind_of(budget, size_bytes) == BUDGET_LARGE) {
+void budget_return(struct budget *budget, size_t size_bytes, bool is_extra) {
+    size_t *from = is_extra ? &budget->extra_bytes : &budget->used_bytes;
+    ASSERT(*from >= size_bytes);
+    *from -= size_bytes;
+    if (!is_extra && kind_of(budget, size_bytes) == BUDGET_LARGE) {
         ASSERT(budget->large_bytes >= size_bytes);
         budget->large_bytes -= size_bytes;
     }

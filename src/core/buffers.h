@@ -27,19 +27,20 @@ void *buffer_take(struct buffers *buffers, size_t size_bytes);
 // size_bytes as taken.
 void buffer_give(struct buffers *buffers, void *buffer, size_t size_bytes);
 
-// Bytes that clients may make this core hold, first come first served in each of three queues: a frame waits behind
+// Bytes that clients may make this core hold, first come first served in each of four queues: a frame waits behind
 // those of its kind only. Large ones have seven eighths at most, so that clients that declare much and send nothing do
 // not keep ordinary requests out; and while one waits, small frames have no more than an eighth, so that its turn
-// comes. Tiny ones have a sixteenth on top of the limit: what most clients send most of the time goes through however
-// many half-sent frames of others there are.
+// comes. What most clients send most of the time goes through however many half-sent frames of others there are: there
+// is an eighth on top of the limit for frames that are here (in memory already), half of it for tiny ones too.
 enum {
     BUDGET_SMALL_SHIFT = 6,
     BUDGET_TINY_SHIFT = 12
 }; // a small frame is a 64th of the limit at most, a tiny a 4096th
-enum budget_kind { BUDGET_TINY, BUDGET_LARGE, BUDGET_SMALL, BUDGET_KINDS };
+enum budget_kind { BUDGET_HERE, BUDGET_TINY, BUDGET_LARGE, BUDGET_SMALL, BUDGET_KINDS };
 struct budget {
     size_t limit_bytes, used_bytes;
     size_t large_bytes;                // of used_bytes, what large frames have
+    size_t extra_bytes;                // on top of the limit
     size_t waiting_bytes;              // of all that wait
     struct list waiting[BUDGET_KINDS]; // of budget_claim
 };
@@ -48,15 +49,16 @@ struct budget_claim {
     struct flow *flow; // woken when the claim was granted
     size_t size_bytes;
     bool granted;
+    bool is_extra; // granted on top of the limit
 };
 void budget_init(struct budget *budget, size_t limit_bytes);
-// True: granted at once, as whatever is_here (in memory already) always is. False: the flow is woken when it has been
-// granted (claim->granted), or budget_withdraw() ends the wait. A claim larger than the share of large frames is
-// granted when no other large one is held, so that every legal frame gets its turn.
+// True: granted at once. False: the flow is woken when it has been granted (claim->granted), or budget_withdraw() ends
+// the wait. A claim larger than the share of large frames is granted when no other large one is held, so that every
+// legal frame gets its turn.
 bool budget_claim(struct budget *budget, struct budget_claim *claim, struct flow *flow, size_t size_bytes,
                   bool is_here);
 void budget_withdraw(struct budget *budget, struct budget_claim *claim); // not granted yet
 static inline bool budget_is_short(const struct budget *budget) {        // somebody waits
     return budget->waiting_bytes > 0;
 }
-void budget_return(struct budget *budget, size_t size_bytes);
+void budget_return(struct budget *budget, size_t size_bytes, bool is_extra);

@@ -195,7 +195,7 @@ void request_drop_frame(struct request *request) {
     if (!request->frame) return;
     struct net *net = request->connection->net;
     buffer_give(&net->core->buffers, request->frame, request->frame_size);
-    budget_return(&net->budget, request->frame_size);
+    budget_return(&net->budget, request->frame_size, request->is_extra);
     request->frame = NULL;
 }
 

@@ -62,6 +62,7 @@ struct request {
     struct arena arena; // dropped at the end
     uint8_t *frame;     // what followed the length; given back at the end or by request_drop_frame()
     uint32_t frame_size;
+    bool is_extra;   // the frame's claim was granted on top of the budget's limit
     uint64_t number; // of its connection
     bool overlaps;
     bool passed; // those behind it may take effect

@@ -148,6 +148,7 @@ static flow_next reader_step_frame(struct flow *flow) {
     bool end = reader_must_end(c);
     if (!c->incoming) {
         c->incoming = request_create(c, (uint32_t)c->claim.size_bytes); // from here on the request owns the claim
+        c->incoming->is_extra = c->claim.is_extra;
         c->incoming_have = 0;
         c->incoming_since_ms = core_now_ms(c->net->core);
         c->claim.flow = NULL;
@@ -197,7 +198,7 @@ static void reader_drop_frame(struct connection *c) {
     c->incoming = NULL;
     if (c->claim.flow) {
         if (c->claim.granted) {
-            budget_return(&c->net->budget, c->claim.size_bytes);
+            budget_return(&c->net->budget, c->claim.size_bytes, c->claim.is_extra);
         } else {
             budget_withdraw(&c->net->budget, &c->claim);
         }

@@ -27,13 +27,13 @@ Test(budget, grants_in_order_of_arrival) {
     cr_assert(budget_claim(&budget, &a, &flow, 60, false));
     cr_assert_not(budget_claim(&budget, &b, &flow, 50, false));
     cr_assert_not(budget_claim(&budget, &c, &flow, 10, false)); // would fit, but b was first
-    budget_return(&budget, 60);
+    budget_return(&budget, 60, false);
     cr_assert(b.granted && c.granted);
-    budget_return(&budget, 60);
+    budget_return(&budget, 60, false);
     cr_assert(budget_claim(&budget, &huge, &flow, 1000, false)); // larger than the limit: alone
     cr_assert_not(budget_claim(&budget, &a, &flow, 2, false));
     budget_withdraw(&budget, &a);
-    budget_return(&budget, 1000);
+    budget_return(&budget, 1000, false);
     cr_assert_eq(budget.used_bytes, 0);
 }
 
@@ -47,17 +47,17 @@ Test(budget, large_frames_do_not_keep_small_ones_out_nor_small_ones_large_ones) 
     for (int i = 0; i < 8; i++)
         cr_assert(budget_claim(&budget, &small[i], &flow, 100, false));
     cr_assert_not(budget_claim(&budget, &small[8], &flow, 100, false)); // all of 6400 is held
-    budget_return(&budget, 100);
+    budget_return(&budget, 100, false);
     cr_assert(small[8].granted && !next.granted);
     cr_assert_not(budget_claim(&budget, &small[9], &flow, 100, false));
-    budget_return(&budget, 5600);
+    budget_return(&budget, 5600, false);
     cr_assert(next.granted && small[9].granted);
-    budget_return(&budget, 200);
+    budget_return(&budget, 200, false);
     for (int i = 10; i < 64; i++)
         cr_assert(budget_claim(&budget, &small[i], &flow, 100, false)); // nobody large waits: small ones may have all
     cr_assert_not(budget_claim(&budget, &next, &flow, 5600, false));
     for (int i = 0; i < 55; i++)
-        budget_return(&budget, 100);
+        budget_return(&budget, 100, false);
     cr_assert(next.granted);
 }
 
@@ -88,15 +88,49 @@ Test(budget, tiny_frames_and_those_that_are_here_pass_by_the_crowd) {
     cr_assert_not(budget_claim(&budget, &tiny[256], &flow, TINY, false));
     cr_assert_eq(budget.waiting_bytes, SMALL + TINY);
     cr_assert(budget_claim(&budget, &here, &flow, SMALL, true));
-    budget_return(&budget, SMALL);
+    cr_assert(tiny[0].is_extra && here.is_extra && !crowd[0].is_extra);
+    budget_return(&budget, SMALL, true);
     cr_assert_not(tiny[256].granted || waiting.granted);
-    budget_return(&budget, TINY);
+    budget_return(&budget, TINY, true);
     cr_assert(tiny[256].granted && !waiting.granted);
     cr_assert(budget_is_short(&budget));
     for (int i = 0; i < 256; i++)
-        budget_return(&budget, TINY);
+        budget_return(&budget, TINY, true);
     cr_assert_not(waiting.granted);
-    budget_return(&budget, SMALL);
+    budget_return(&budget, SMALL, false);
     cr_assert(waiting.granted);
     cr_assert_not(budget_is_short(&budget));
+}
+
+// However many requests are on their way: clients that send whole frames and read no answer use up no memory.
+Test(budget, what_is_here_is_bounded_too) {
+    struct budget budget;
+    budget_init(&budget, LIMIT);
+    struct flow flow = {0};
+    static struct budget_claim claims[4 * 64];
+    size_t granted = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(claims); i++)
+        granted += budget_claim(&budget, &claims[i], &flow, SMALL, true);
+    cr_assert_eq(granted, 64 + 8);
+    cr_assert_eq(budget.used_bytes + budget.extra_bytes, LIMIT + LIMIT / 8);
+    for (size_t i = 0; i < ARRAY_LENGTH(claims); i++) {
+        cr_assert(claims[i].granted, "claim %zu", i);
+        budget_return(&budget, SMALL, claims[i].is_extra);
+    }
+    cr_assert_eq(budget.used_bytes + budget.extra_bytes + budget.waiting_bytes, 0);
+}
+
+Test(budget, a_large_frame_gets_its_turn_however_many_requests_are_here) {
+    struct budget budget;
+    budget_init(&budget, LIMIT);
+    struct flow flow = {0};
+    struct budget_claim here[16], large;
+    for (int i = 0; i < 16; i++)
+        cr_assert(budget_claim(&budget, &here[i], &flow, SMALL, true)); // a quarter
+    cr_assert_not(budget_claim(&budget, &large, &flow, LIMIT, false));
+    for (int i = 0; i < 100 && !large.granted; i++) { // each one that ends is followed by another
+        budget_return(&budget, SMALL, here[i % 16].is_extra);
+        cr_assert(budget_claim(&budget, &here[i % 16], &flow, SMALL, true), "request %d", i);
+    }
+    cr_assert(large.granted);
 }
