@@ -220,7 +220,9 @@ static int delete_to_depth(struct os_host *host, const char *path, int depth) {
         if (error == -ENOENT) error = 0; // a dangling link, or somebody was faster
     }
     name_list_free(&list);
-    return error < 0 ? error : os_rmdir(host, path);
+    if (error < 0) return error;
+    error = os_rmdir(host, path);
+    return error == -ENOTDIR ? os_unlink(host, path) : error; // a link to a directory
 }
 
 int directory_delete(struct os_host *host, const char *path) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct log_dir_open open_dir(struct fixture *f, int64_t expected) {
     static char path[1024];
@@ -54,6 +55,21 @@ Test(log_dir, one_user_at_a_time) {
     cr_assert_not_null(strstr(second.reason, "in use"));
     log_dir_close(f.host, open.dir, false);
     open = open_dir(&f, 0);
+    log_dir_close(f.host, open.dir, false);
+    fixture_close(&f);
+}
+
+// A partition's directory that is a link, as operators make them to move it to another disk.
+Test(log_dir, the_deletion_of_a_linked_partition_is_finished) {
+    struct fixture f;
+    fixture_open(&f);
+    fixture_mkdir(&f, "data");
+    fixture_mkdir(&f, "disk");
+    fixture_write_text(&f, "disk/00000000000000000000.log", "x");
+    const char *name = "data/orders-3.0123456789abcdef0123456789abcdef-delete";
+    cr_assert_eq(symlink(fixture_path(&f, "disk"), fixture_path(&f, name)), 0);
+    struct log_dir_open open = open_dir(&f, 0);
+    cr_assert_not(fixture_has(&f, name) || fixture_has(&f, "disk/00000000000000000000.log"));
     log_dir_close(f.host, open.dir, false);
     fixture_close(&f);
 }
