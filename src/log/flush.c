@@ -7,7 +7,8 @@
 //
 // The logs of one directory that want a flush on this core queue up for its flusher, which keeps at most two flushes in
 // flight: what is written meanwhile goes together with the next. A few logs get an fdatasync each; three or more
-// get one syncfs together, and those that want it meanwhile the next one.
+// get one syncfs together, and those that want it meanwhile the next one. A log that is on another file system than the
+// directory always gets its own fdatasync.
 //
 // Failure: an fdatasync that fails fails the directory, for ever; nothing is tried again. A syncfs that fails may have
 // met somebody else's file: each log's own fdatasync then decides, from then on for ever. For a syncfs is told of an
@@ -202,11 +203,18 @@ static void syncfs_done(struct os_op *op) {
 
 static void syncfs_submit(struct log_shard *shard) {
     struct log_syncfs *syncfs = &shard->syncfs;
+    struct list elsewhere;
     ASSERT(!syncfs->in_flight && list_is_empty(&syncfs->logs));
+    list_init(&elsewhere);
     for (struct list *link = list_pop_front(&shard->flush_queue); link; link = list_pop_front(&shard->flush_queue)) {
         struct log *log = log_of_flush_link(link);
-        if (flush_prepare(log)) list_push_back(&syncfs->logs, link);
+        if (log->is_elsewhere)
+            list_push_back(&elsewhere, link);
+        else if (flush_prepare(log))
+            list_push_back(&syncfs->logs, link);
     }
+    for (struct list *link = list_pop_front(&elsewhere); link; link = list_pop_front(&elsewhere))
+        list_push_back(&shard->flush_queue, link);
     if (list_is_empty(&syncfs->logs)) return;
     syncfs->in_flight = true;
     shard->syncfs_count++;
@@ -218,6 +226,7 @@ static bool takes_syncfs(struct log_shard *shard) {
     int count = 0;
     if (*sync_file_of(shard) < 0) return false;
     LIST_FOREACH (link, &shard->flush_queue) {
+        if (log_of_flush_link(link)->is_elsewhere) return false;
         if (++count >= SHARD_SYNCFS_LOGS) return true;
     }
     return false;
@@ -227,11 +236,9 @@ static flow_next flusher_step_turn(struct flow *flow) {
     struct log_shard *shard = container_of(flow, struct log_shard, flusher);
     // Whatever is in flight wakes the flusher again when it is done.
     if (shard->syncfs.in_flight || shard->flushes_in_flight >= SHARD_FLUSHES_MAX) return FLOW_NEXT;
-    if (takes_syncfs(shard)) {
-        syncfs_submit(shard);
-        return FLOW_NEXT;
-    }
-    while (shard->flushes_in_flight < SHARD_FLUSHES_MAX && !list_is_empty(&shard->flush_queue)) {
+    if (takes_syncfs(shard)) syncfs_submit(shard);
+    while (!shard->syncfs.in_flight && shard->flushes_in_flight < SHARD_FLUSHES_MAX &&
+           !list_is_empty(&shard->flush_queue)) {
         struct log *log = log_of_flush_link(list_pop_front(&shard->flush_queue));
         if (flush_prepare(log)) flush_submit(log);
     }

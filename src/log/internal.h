@@ -72,6 +72,7 @@ struct log {
     int64_t durable_snapshot; // the offset of a snapshot that is on stable storage; -1: not known of any
     int64_t producer_expiration_ms;
     bool durable;
+    bool is_elsewhere; // a file of it is on another file system than the directory's: no syncfs serves it
 
     // The core's, set up by log_attach.
     struct core *core;

@@ -60,11 +60,20 @@ static int64_t check_topic_id(struct loading *l) {
 
 // ---- segments
 // ---------------------------------------------------------------------------------------------------------------------------
+// The partition's directory may be a link, or something may be mounted there.
+static void look_where_it_is(struct loading *l, const struct os_stat *segment) {
+    if (segment->device != l->load->dir->device) l->log->is_elsewhere = true;
+}
+
 static int64_t add_empty_segment(struct loading *l, int64_t base_offset) {
     uint64_t allocate_bytes = log_initial_file_bytes(l->log);
     int file = segment_create_files(l->host, l->path, base_offset, allocate_bytes);
     if (file < 0) return file;
+    struct os_stat stat;
+    int error = os_stat_file(l->host, file, &stat);
     os_close(l->host, file);
+    if (error < 0) return error;
+    look_where_it_is(l, &stat);
     struct segment *segment = segment_new(base_offset);
     segment->modified_ms = l->now_ms;
     segment->indexes_durable = true;
@@ -100,6 +109,7 @@ static int64_t add_segment(struct loading *l, int64_t base_offset) {
     if (!segment_path(path, l->path, base_offset, ".log")) return -ENAMETOOLONG;
     int error = os_stat(l->host, path, &stat);
     if (error < 0) return error;
+    look_where_it_is(l, &stat);
     struct segment *segment = segment_new(base_offset);
     segment->size_bytes = stat.size_bytes;
     segment->modified_ms = stat.modified_ms;

@@ -53,6 +53,9 @@ static int64_t open_lock(struct opening *o) {
                   "lock on %s)",
                   o->dir->path, path);
     }
+    struct os_stat stat;
+    if (error == 0) error = os_stat_file(o->host, o->dir->lock_file, &stat);
+    if (error == 0) o->dir->device = stat.device;
     return error < 0 ? explain(o, LOCK_FILE, error) : 0;
 }
 
@@ -125,7 +128,7 @@ int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker
 
 // ---- what is in it
 // -------------------------------------------------------------------------------------------------------------------
-static void add_partition(struct opening *o, struct str topic, int32_t partition) {
+static void add_partition(struct opening *o, struct str topic, int32_t partition, bool is_elsewhere) {
     struct log_dir_open *open = o->open;
     if (open->partition_count == o->partition_capacity) {
         o->partition_capacity = o->partition_capacity ? o->partition_capacity * 2 : 64;
@@ -133,8 +136,11 @@ static void add_partition(struct opening *o, struct str topic, int32_t partition
         ASSERT(open->partitions != NULL);
     }
     struct log_dir_partition *p = &open->partitions[open->partition_count++];
-    *p = (struct log_dir_partition){
-        .topic = strndup(topic.data, topic.size), .partition = partition, .log_start_offset = -1, .high_watermark = -1};
+    *p = (struct log_dir_partition){.topic = strndup(topic.data, topic.size),
+                                    .partition = partition,
+                                    .log_start_offset = -1,
+                                    .high_watermark = -1,
+                                    .is_elsewhere = is_elsewhere};
     ASSERT(p->topic != NULL);
 }
 
@@ -149,7 +155,7 @@ static int64_t list_entry(struct opening *o, const char *name) {
     if (error == -ENOENT) return 0; // a dangling link
     if (error < 0) return explain(o, name, error);
     if (!stat.is_directory) return 0;
-    if (kind == DIR_PARTITION) add_partition(o, topic, partition);
+    if (kind == DIR_PARTITION) add_partition(o, topic, partition, stat.device != o->dir->device);
     if (kind != DIR_UNKNOWN) return 0;
     o->is_foreign = true;
     text_addf(&o->reason, "log directory %s: the directory \"", o->open->path);
@@ -236,11 +242,24 @@ static int64_t take_clean_marker(struct opening *o) {
     return error < 0 ? explain(o, "fsync", error) : 0;
 }
 
+static int sync_elsewhere(struct opening *o, const struct log_dir_partition *p) {
+    char name[DIR_NAME_BYTES_MAX + 1], path[FILES_PATH_MAX];
+    dir_name_print(name, p->topic, p->partition);
+    if (!path_join(path, o->dir->path, name)) return -ENAMETOOLONG;
+    int file = os_open(o->host, path, OS_READ | OS_DIRECTORY);
+    if (file < 0) return file;
+    int error = os_sync_filesystem(o->host, file);
+    os_close(o->host, file);
+    return error;
+}
+
 // A killed process leaves in the page cache what it wrote and did not flush. Loading cannot tell that from what is
 // durable; what it trusts would be lost in a power cut, even after an orderly stop in between.
 static int64_t flush_what_a_kill_left(struct opening *o) {
     if (o->dir->was_clean || o->open->partition_count == 0) return 0;
     int error = os_sync_filesystem(o->host, o->dir->lock_file);
+    for (size_t i = 0; i < o->open->partition_count && error == 0; i++)
+        if (o->open->partitions[i].is_elsewhere) error = sync_elsewhere(o, &o->open->partitions[i]);
     return error < 0 ? explain(o, "syncfs", error) : 0;
 }
 

@@ -21,7 +21,8 @@ enum log_dir_space { LOG_DIR_HAS_SPACE, LOG_DIR_BELOW_RESERVE, LOG_DIR_FULL };
 struct log_shard;
 struct log_dir {
     char *path;
-    int index; // in log.dirs
+    uint64_t device; // the file system it is on
+    int index;       // in log.dirs
     int lock_file;
     bool was_clean;
     _Atomic int state;          // enum log_dir_failure
@@ -56,6 +57,7 @@ struct log_dir_partition {
     int64_t recovery_point;   // 0: none
     int64_t log_start_offset; // -1: none
     int64_t high_watermark;   // -1: none
+    bool is_elsewhere;        // on another file system: the name is a link, or something is mounted there
 };
 struct log_dir_open {
     // in

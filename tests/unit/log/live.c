@@ -89,6 +89,9 @@ void live_open(struct live *live, const struct topic_config *config) {
     cr_assert_not_null(live->set, "%s", os_error_text(error));
     live->core = live->set->cores[0];
     live->dir.path = live->fixture.path;
+    struct os_stat stat;
+    cr_assert_eq(os_stat(live->fixture.host, live->dir.path, &stat), 0);
+    live->dir.device = stat.device;
     live->dir.sync_files[live->core->id] = os_open(live->fixture.host, live->dir.path, OS_READ | OS_DIRECTORY);
     cr_assert_geq(live->dir.sync_files[live->core->id], 0);
     live->listener = (struct log_listener){count_appended, count_flushed, count_failed};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maintenance: truncation, retention, deletion of records, checkpoints, lookups by time, removal.
 #include "live.h"
+#include "log/files.h"
 #include "log/save.h"
 #include "log/shard.h"
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 TestSuite(work, .timeout = 60);
 
@@ -291,13 +293,17 @@ static void flush_many(struct live *live, struct log **logs) {
     }
 }
 
+static void many_add(struct live *live, struct log **logs, const struct topic_config *config) {
+    for (int i = 0; i < MANY; i++) {
+        char topic[8] = {'t', (char)('a' + i), '\0'};
+        logs[i] = live_add_log(live, topic, config);
+    }
+}
+
 static void many_open(struct live *live, struct log **logs) {
     struct topic_config config = live_config(0);
     live_open(live, &config);
-    for (int i = 0; i < MANY; i++) {
-        char topic[8] = {'t', (char)('a' + i), '\0'};
-        logs[i] = live_add_log(live, topic, &config);
-    }
+    many_add(live, logs, &config);
 }
 
 static void many_close(struct live *live, struct log **logs, struct log *first) {
@@ -320,6 +326,32 @@ Test(work, many_logs_are_flushed_together) {
     cr_assert_eq(shard->syncfs_count, 1);
     cr_assert_eq(shard->flush_count, alone);
     many_close(&live, logs, first);
+}
+
+// A partition's directory that is a link, or a mount, as operators make them: a syncfs of the directory would not reach
+// its bytes.
+Test(work, a_log_on_another_file_system_is_flushed_by_itself) {
+    struct live live;
+    struct log *logs[MANY];
+    struct topic_config config = live_config(0);
+    char other[] = "/dev/shm/tailrace-test-XXXXXX";
+    live_open(&live, &config);
+    struct log *first = live.log;
+    struct log_shard *shard = first->shard;
+    struct os_stat stat;
+    bool is_other = mkdtemp(other) && os_stat(live.fixture.host, other, &stat) == 0 && stat.device != live.dir.device;
+    if (is_other) cr_assert_eq(symlink(other, fixture_path(&live.fixture, "tf-0")), 0);
+    many_add(&live, logs, &config);
+    uint64_t alone = shard->flush_count;
+    flush_many(&live, logs);
+    for (int i = 0; i < MANY; i++)
+        cr_assert_eq(logs[i]->is_elsewhere, is_other && i == 5, "log %d", i);
+    cr_assert_eq(shard->syncfs_count, 1);
+    cr_assert_eq(shard->flush_count, alone + is_other);
+    if (is_other) cr_assert_eq(unlink(fixture_path(&live.fixture, "tf-0")), 0);
+    directory_delete(live.fixture.host, other);
+    many_close(&live, logs, first);
+    if (!is_other) cr_skip_test("there is no other file system here");
 }
 
 // What it was told of may be the bytes of a log that did not wait for it: only a file's own fdatasync can say.
