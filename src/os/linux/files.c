@@ -90,9 +90,13 @@ int os_fdatasync(struct os_host *host, int file) {
     return fdatasync(file) == 0 ? 0 : -errno;
 }
 
+// Of a file system that has made itself read-only (ext4 after an error, before Linux 6.12) the kernel writes nothing,
+// and answers that all is well.
 int os_sync_filesystem(struct os_host *host, int file) {
     (void)host;
-    return syncfs(file) == 0 ? 0 : -errno;
+    struct statvfs s;
+    if (syncfs(file) != 0 || fstatvfs(file, &s) != 0) return -errno;
+    return s.f_flag & ST_RDONLY ? -EROFS : 0;
 }
 
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes) {

@@ -2,7 +2,9 @@
 // Files: the calls that complete at once, and the operations.
 #include "fixture.h"
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -30,6 +32,34 @@ Test(files, open_flags_say_what_they_mean) {
     cr_assert_eq(os_open(f.host, t.file, OS_READ | OS_DIRECTORY), -ENOTDIR);
     temporary_close(&t);
     fixture_close(&f);
+}
+
+enum { NOT_ALLOWED = 77 };
+
+// In a process of its own, which sees the directory read-only: what it exits with.
+static int sync_read_only(struct os_host *host, const char *path) {
+    int how = geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+    if (unshare(how) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(path, path, NULL, MS_BIND, NULL) != 0 ||
+        mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) != 0)
+        return NOT_ALLOWED;
+    int directory = os_open(host, path, OS_READ | OS_DIRECTORY);
+    return directory >= 0 && os_sync_filesystem(host, directory) == -EROFS ? 0 : 1;
+}
+
+// The kernel says that it has written everything, but has not looked.
+Test(files, a_read_only_file_system_is_not_said_to_be_synchronised) {
+    struct fixture f = fixture_open(8);
+    struct temporary t = temporary_open();
+    pid_t child = fork();
+    if (child == 0) _exit(sync_read_only(f.host, t.path));
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    temporary_close(&t);
+    fixture_close(&f);
+    cr_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) == NOT_ALLOWED) cr_skip_test("mounts are not allowed here");
+    cr_assert_eq(WEXITSTATUS(status), 0);
 }
 
 // Opening a FIFO would wait for its other end.
