@@ -49,7 +49,7 @@ def check_no_group(address):
 
 def check_end_without_broker(server):
     """The broker is gone when the consumer wants to commit and to leave its group: the result comes, and the end."""
-    words = ["consumer", "--bootstrap-server", server.address, "--topic", "t", "--messages", 1000000, "--timeout", 2000]
+    words = ["consumer", "--bootstrap-server", server.address, "--topic", "t", "--messages", 1000000, "--timeout", 8000]
     words += ["--show-detailed-stats", "--reporting-interval", 100, "--group", "left"]
     command = [broker.tailrace_binary(), "perf", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
