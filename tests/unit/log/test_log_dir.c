@@ -74,6 +74,28 @@ Test(log_dir, the_deletion_of_a_linked_partition_is_finished) {
     fixture_close(&f);
 }
 
+// It is told apart, and what a kill left there is flushed too.
+Test(log_dir, a_partition_on_another_file_system) {
+    struct fixture f;
+    char other[] = "/dev/shm/tailrace-test-XXXXXX";
+    struct os_stat here, there;
+    fixture_open(&f);
+    fixture_mkdir(&f, "data");
+    fixture_mkdir(&f, "data/a-0");
+    cr_assert_eq(os_stat(f.host, fixture_path(&f, "data"), &here), 0);
+    bool is_other = mkdtemp(other) && os_stat(f.host, other, &there) == 0 && there.device != here.device;
+    const char *target = is_other ? other : fixture_path(&f, "data/a-0"), *link = fixture_path(&f, "data/b-0");
+    cr_assert_eq(symlink(target, link), 0);
+    struct log_dir_open open = open_dir(&f, 0);
+    cr_assert_eq(open.partition_count, 2);
+    cr_assert_not(open.dir->was_clean || open.partitions[0].is_elsewhere);
+    cr_assert_eq(open.partitions[1].is_elsewhere, is_other);
+    log_dir_close(f.host, open.dir, false);
+    cr_assert_eq(unlink(link), 0);
+    rmdir(other);
+    fixture_close(&f);
+}
+
 Test(log_dir, partitions_and_checkpoints) {
     struct fixture f;
     fixture_open(&f);
