@@ -265,6 +265,7 @@ static int64_t flush_what_a_kill_left(struct opening *o) {
 
 static int64_t open_sync_files(struct opening *o) {
     ASSERT(o->open->core_count >= 0 && o->open->core_count <= CORES_MAX);
+    if (!os_sync_filesystem_is_enough(o->host, o->dir->lock_file)) return 0;
     for (int core = 0; core < o->open->core_count; core++) {
         int file = os_open(o->host, o->dir->path, OS_READ | OS_DIRECTORY);
         if (file < 0) return explain(o, "opening it for syncfs", file);

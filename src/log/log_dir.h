@@ -36,7 +36,8 @@ struct log_dir {
     // What the logs of one core share; NULL while it has none. A core touches only its own.
     struct log_shard *shards[CORES_MAX];
     // Each core's own descriptor for syncfs, opened before anything is written: so no failed write-back of this process
-    // is hidden from it. Closed with the first error it was told (flush.c); -1: none.
+    // is hidden from it. Closed with the first error it was told (flush.c); -1: none, also where a
+    // syncfs is not enough.
     int sync_files[CORES_MAX];
 };
 

@@ -130,6 +130,10 @@ int64_t os_pwritev(struct os_host *host, int file, const struct os_vector *vecto
 int os_fsync(struct os_host *host, int file);     // data and metadata; directories too
 int os_fdatasync(struct os_host *host, int file); // data and what is needed to read it
 int os_sync_filesystem(struct os_host *host, int file);
+// Whether that is as good as an fdatasync of each of its files: waits for the device, and tells of all that failed.
+// Known of ext4, XFS, Btrfs and F2FS. overlayfs does not tell what the layer below has met, FUSE may not ask its
+// server.
+bool os_sync_filesystem_is_enough(struct os_host *host, int file);
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes);
 // Makes an empty file so long, of zeros, with all its space reserved (where the file system cannot: without).
 int os_allocate(struct os_host *host, int file, uint64_t size_bytes);

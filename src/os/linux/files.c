@@ -4,11 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // An os_vector is handed to the kernel as an iovec.
@@ -97,6 +99,19 @@ int os_sync_filesystem(struct os_host *host, int file) {
     struct statvfs s;
     if (syncfs(file) != 0 || fstatvfs(file, &s) != 0) return -errno;
     return s.f_flag & ST_RDONLY ? -EROFS : 0;
+}
+
+bool os_sync_filesystem_is_enough(struct os_host *host, int file) {
+    (void)host;
+    struct statfs s;
+    if (fstatfs(file, &s) != 0) return false;
+    switch (s.f_type) {
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC: return true;
+    default: return false;
+    }
 }
 
 int os_truncate(struct os_host *host, int file, uint64_t size_bytes) {

@@ -62,6 +62,16 @@ Test(files, a_read_only_file_system_is_not_said_to_be_synchronised) {
     cr_assert_eq(WEXITSTATUS(status), 0);
 }
 
+// Not of what nobody has looked at, as /proc.
+Test(files, syncfs_is_enough_only_where_that_is_known) {
+    struct fixture f = fixture_open(8);
+    int directory = os_open(f.host, "/proc", OS_READ | OS_DIRECTORY);
+    cr_assert_geq(directory, 0);
+    cr_assert_not(os_sync_filesystem_is_enough(f.host, directory));
+    os_close(f.host, directory);
+    fixture_close(&f);
+}
+
 // Opening a FIFO would wait for its other end.
 Test(files, a_fifo_is_not_opened) {
     struct fixture f = fixture_open(8);
