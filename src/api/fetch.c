@@ -95,6 +95,19 @@ static int16_t row_refusal(const struct fetch *f, const struct fetch_row *row, c
     return KAFKA_ERROR_NONE;
 }
 
+// Kafka meets these in reading, after it resolved the partition: such a row ends the wait of the others (trap 70), and
+// names no aborted transactions, not even none (trap 30).
+static bool is_read_error(int16_t error) {
+    return error == KAFKA_ERROR_INCONSISTENT_TOPIC_ID || error == KAFKA_ERROR_KAFKA_STORAGE_ERROR ||
+           error == KAFKA_ERROR_NOT_LEADER_OR_FOLLOWER;
+}
+
+static bool any_read_error(const struct fetch *f) {
+    for (uint32_t i = 0; i < f->row_count; i++)
+        if (is_read_error(f->rows[i].error)) return true;
+    return false;
+}
+
 static void row_into_share(struct fetch *f, struct fetch_row *row, const struct image_topic *topic, int owner) {
     struct fetch_share *share = f->shares[owner];
     struct fetch_part *part = &share->parts[share->part_count++];
@@ -162,7 +175,7 @@ static flow_next fetch_step_plan(struct flow *flow) {
     if (!has_rows) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     f->max_bytes = min_i64(f->request.max_bytes, config_i64(image->config, CONFIG_FETCH_MAX_BYTES));
     rows_route(f, image);
-    f->min_bytes = (uint64_t)max_i64(min_i64(f->request.min_bytes, f->max_bytes), 0);
+    f->min_bytes = any_read_error(f) ? 0 : (uint64_t)max_i64(min_i64(f->request.min_bytes, f->max_bytes), 0);
     f->deadline_ns = os_now_ns(flow->core->os) + (uint64_t)max_i64(f->request.max_wait_ms, 0) * 1000000;
     for (int core = 0; core < CORES_MAX; core++) {
         struct fetch_share *share = f->shares[core];
@@ -227,7 +240,7 @@ static void answer_refused(const struct fetch *f, const struct fetch_row *row,
     bool old_format =
         row->error == KAFKA_ERROR_UNSUPPORTED_VERSION || row->error == KAFKA_ERROR_UNSUPPORTED_COMPRESSION_TYPE;
     answer->records = old_format ? (struct bytes){NULL, 0} : (struct bytes){(const uint8_t *)"", 0};
-    answer->aborted_transactions_count = 0;
+    answer->aborted_transactions_count = is_read_error(row->error) ? -1 : 0;
 }
 
 // A partition that went away while the request waited: with its topic, or to another broker.

@@ -177,4 +177,21 @@ def deleted_in_session(player):
         player.ask("still deleted", FETCH, v, **fetch(player, v, [], SessionEpoch=2, **known))
 
 
-SCENARIOS = [plain, sessions, waiting, deleted_in_session]
+def recreated_in_session(player):
+    """The name stands for another topic now: an error of reading, which ends the wait of the row beside it."""
+    for v in (12, 13, 17):
+        name, beside = f"again{v}", f"beside{v}"
+        start(player, name)
+        start(player, beside)
+        answer = player.ask("begin", FETCH, v, **fetch(player, v, [(name, 0, 10), (beside, 0, 10)], SessionEpoch=0))
+        player.topic_ids[f"first{v}"] = player.topic_ids[name]
+        player.delete(name)
+        player.create(name)
+        for epoch, isolation in ((1, 0), (2, 1)):
+            known = {"SessionId": answer["SessionId"], "SessionEpoch": epoch, "IsolationLevel": isolation}
+            values = {**fetch(player, v, []), "MaxWaitMs": 20000, "MinBytes": BIG, **known}
+            player.send(FETCH, v, "main", **values)
+            player.receive_soon(f"recreated, isolation {isolation} v{v}", "main", 8)
+
+
+SCENARIOS = [plain, sessions, waiting, deleted_in_session, recreated_in_session]

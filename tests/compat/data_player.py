@@ -21,6 +21,7 @@ CREATE_TOPICS, DELETE_TOPICS, DELETE_RECORDS = "CreateTopics", "DeleteTopics", "
 OFFSET_FOR_LEADER_EPOCH, DESCRIBE_PRODUCERS = "OffsetForLeaderEpoch", "DescribeProducers"
 BATCH_TIME_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
+EXISTS = 36
 ORDERED = ("OldStyleOffsets",)
 
 
@@ -66,7 +67,11 @@ class Player(answers.Player):
         """Creates a topic, waits until it is served, and remembers its id."""
         rows = [{"Name": key.replace("_", "."), "Value": str(value)} for key, value in configs.items()]
         topic = {"Name": name, "NumPartitions": partitions, "ReplicationFactor": 1, "Configs": rows}
-        code = self.on().ask(CREATE_TOPICS, 4, {"Topics": [topic], "TimeoutMs": 10000})["Topics"][0]["ErrorCode"]
+        for _ in range(200):
+            code = self.on().ask(CREATE_TOPICS, 4, {"Topics": [topic], "TimeoutMs": 10000})["Topics"][0]["ErrorCode"]
+            if code != EXISTS:  # one that was just deleted is there for a moment yet
+                break
+            time.sleep(0.05)
         assert code == 0, (name, code)
         asked = {"Name": name, "Partitions": [{"PartitionIndex": i, "Timestamp": -2} for i in range(partitions)]}
         for _ in range(200):
