@@ -5,6 +5,7 @@ And while they are read again, strace sees the records leave by sendfile: no rea
 """
 
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ def check_nothing_is_lost(server):
     values = "\n".join(str(i) for i in range(RECORDS)) + "\n"
     # Fails unless all are acknowledged.
     kcat(server.address, "-P", "-t", "first", "-X", "acks=all", "-X", "sticky.partitioning.linger.ms=0", text=values)
+    check_both_cores_append(server)
     server.kill()
     server.start()
     read = kcat(server.address, "-C", "-t", "first", "-o", "beginning", "-e", "-f", "%p %o %s\n")
@@ -34,6 +36,20 @@ def check_nothing_is_lost(server):
     for partition in range(PARTITIONS):
         offsets = [int(row[1]) for row in rows if int(row[0]) == partition]
         assert offsets == list(range(len(offsets))) and offsets, f"offsets of partition {partition} are not dense"
+
+
+def check_both_cores_append(server):
+    """By what each core says of its own steps; asked again until both have answered."""
+
+    def appending():
+        counts = re.findall(r" steps core=(\d+) append counted .*?\brelease=(\d+)/", server.process.log_tail(100_000))
+        return {core for core, count in counts if int(count) > 0}
+
+    end = time.monotonic() + 30
+    while appending() != {"0", "1"}:
+        assert server.process.running() and time.monotonic() < end, f"records are appended by cores {appending()} only"
+        server.process.child.send_signal(signal.SIGUSR1)
+        time.sleep(0.01)
 
 
 def check_zero_copy(server):
