@@ -88,10 +88,14 @@ static void cores_prepare(struct broker *b) {
 // What a person can do about it.
 static void engine_reason(int error, char reason[static 256]) {
     bool is_refused = error == -EPERM || error == -EACCES || error == -ENOSYS || error == -EINVAL;
-    snprintf(reason, 256, "the io_uring engine cannot be had: %s%s", os_error_text(error),
-             is_refused ? "; needed are Linux 5.19 or newer, the sysctl kernel.io_uring_disabled at 0, and in a "
-                          "container a seccomp profile that allows io_uring"
-                        : "");
+    const char *hint = "";
+    if (is_refused)
+        hint =
+            "; needed are Linux 5.19 or newer, the sysctl kernel.io_uring_disabled at 0, and in a container a seccomp "
+            "profile that allows io_uring";
+    else if (error == -ENOMEM)
+        hint = "; its memory counts as locked: raise that limit (ulimit -l, systemd: LimitMEMLOCK=) to 8 MiB or more";
+    snprintf(reason, 256, "the io_uring engine cannot be had: %s%s", os_error_text(error), hint);
 }
 
 struct broker *broker_create(const struct broker_options *options, char reason[static 256]) {

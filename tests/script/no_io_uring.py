@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""io_uring refused, as container runtimes and hardened kernels do: one line that says what to do, exit status 1, and
-nothing was written."""
+"""io_uring refused, as container runtimes and hardened kernels do, or short of locked memory: one line that says what to
+do, exit status 1, and nothing was written."""
 
 import ctypes
 import errno
@@ -48,6 +48,12 @@ def main():
             lines = done.stderr.splitlines()
             assert len(lines) == 1 and "io_uring" in lines[0] and "kernel.io_uring_disabled" in lines[0], done.stderr
             assert not data.exists()
+        # What the kernel answers when RLIMIT_MEMLOCK is too small.
+        install = refuse(IO_URING_SETUP, errno.ENOMEM)
+        done = subprocess.run(command, preexec_fn=install, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == 1, done
+        assert len(done.stderr.splitlines()) == 1 and "ulimit -l" in done.stderr, done.stderr
+        assert not data.exists()
     print("without io_uring the broker says what to do")
 
 
