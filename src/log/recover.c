@@ -89,6 +89,8 @@ int64_t loading_open_clean(struct loading *l) {
     if (active->indexes_trim) error = segment_write_indexes(l->host, l->path, active, true, true); // built anew
     if (error < 0) return error;
     log->end_offset = pass.end_offset;
+    // The end is whole, and yet too early: a last segment is missing.
+    if (loading_would_lose(l, log->end_offset)) return LOADING_AGAIN;
     return load_producers(l, log->end_offset);
 }
 

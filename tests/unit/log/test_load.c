@@ -227,9 +227,16 @@ Test(load, clean_but_not_true) {
         bool durable;
         int64_t recovery_point, end; // -1: refused
     } cases[] = {
-        {"no index", true, 240, 240},       {"bad index", true, 240, 240}, {"wrong index", true, 240, 240},
-        {"garbage behind", true, 240, 240}, {"torn", true, 240, -1},       {"torn", false, 240, 238},
+        {"no index", true, 240, 240},
+        {"bad index", true, 240, 240},
+        {"wrong index", true, 240, 240},
+        {"garbage behind", true, 240, 240},
+        {"torn", true, 240, -1},
+        {"torn", false, 240, 238},
         {"no index below", true, 240, 240},
+        {"no last segment", true, 240, -1},
+        {"no last segment", false, 240, 160},
+        {"no last segment", true, 160, 160},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct replica r;
@@ -241,6 +248,7 @@ Test(load, clean_but_not_true) {
         if (strcmp(what, "no index") == 0) os_unlink(r.f.host, fixture_path(&r.f, index));
         if (strcmp(what, "no index below") == 0)
             os_unlink(r.f.host, fixture_path(&r.f, replica_file(&r, 80, ".index")));
+        if (strcmp(what, "no last segment") == 0) os_unlink(r.f.host, fixture_path(&r.f, log_file));
         if (strcmp(what, "bad index") == 0) fixture_write_text(&r.f, index, "12345");
         if (strcmp(what, "wrong index") == 0) replica_flip(&r, index, 31, 3);
         if (strcmp(what, "garbage behind") == 0) replica_truncate(&r, log_file, last->position + last->size_bytes + 77);
