@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// When frames wait for the budget: look -> close the half-received frames that have held most memory unused for
-// longest, as many as those that wait need, but no more than a quarter of the budget -> look again a little later,
-// until nobody waits.
+// When frames wait for the budget: look -> close half-received frames that have held most memory unused for longest ->
+// look again a little later, until nobody waits.
 //
 // Every client has at least PRESSURE_GRACE_MS, and what counts is bytes that were declared and have not come, times the
-// time since the frame began: an honest client on a slow line loses to one that says much and sends nothing. Those that
-// are about as bad as the worst go together: a crowd would take too long one by one.
+// time since the frame began: an honest client on a slow line loses to one that says much and sends nothing. Of those
+// that still send, the worst goes, one at a look. Those that have stopped sending and are about as bad go together, as
+// many as those that wait need, but no more than a quarter of the budget: a crowd would take too long one by one.
 #include "base/text.h"
 #include "net/connection.h"
 #include <stdio.h>
@@ -16,6 +16,10 @@ static uint64_t unused_byte_ms(const struct connection *c, uint64_t now_ms) {
     if (!c->incoming || c->closing || c->incoming_have == c->incoming->frame_size) return 0;
     uint64_t age_ms = now_ms - c->incoming_since_ms;
     return age_ms < PRESSURE_GRACE_MS ? 0 : (c->incoming->frame_size - c->incoming_have) * age_ms;
+}
+
+static bool has_stopped(const struct connection *c, uint64_t now_ms) {
+    return now_ms - c->active_ms >= PRESSURE_GRACE_MS;
 }
 
 static struct connection *connection_at(struct list *link) {
@@ -46,7 +50,8 @@ static void pressure_look(struct timer *timer) {
     LIST_FOREACH_SAFE (link, &net->connections) {
         struct connection *c = connection_at(link);
         if (worst == 0 || closed_bytes >= wanted_bytes) break;
-        if (unused_byte_ms(c, now_ms) < (worst + 1) / 2) continue;
+        uint64_t unused = unused_byte_ms(c, now_ms);
+        if (unused < (has_stopped(c, now_ms) ? (worst + 1) / 2 : worst)) continue;
         closed_bytes += c->incoming->frame_size;
         close_for_others(c, now_ms);
     }
