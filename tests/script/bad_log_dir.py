@@ -4,12 +4,14 @@ and when it is repaired all is there again. A mistake in the configuration still
 """
 
 import shutil
+import time
 
 import answers
 import broker
 import records
 
 STORAGE_ERROR = 56
+DEADLINE_S = 30
 
 
 def produce(api, partition):
@@ -46,6 +48,13 @@ def start(server):
     return answers.Api(server.address), before
 
 
+def becomes(ask, wanted):
+    """After a start partitions load, and deletions come to their end."""
+    end = time.monotonic() + DEADLINE_S
+    while (found := ask()) != wanted:
+        assert time.monotonic() < end, found
+
+
 def goes_offline(server, one, two, spoil, mend):
     """t-0 lies in one of the directories, t-1 in the other."""
     bad = [index for index in (0, 1) if (two / f"t-{index}").exists()][0]
@@ -64,7 +73,7 @@ def goes_offline(server, one, two, spoil, mend):
     assert server.stop() == 0
     mend()
     api, _ = start(server)
-    assert all(error == 0 for error, _ in ends(api)), ends(api)
+    becomes(lambda: [error for error, _ in ends(api)], [0, 0])
     assert directories(api) == {str(one): 0, str(two): 0}
     assert produce(api, bad)[0] == 0
     assert server.stop() == 0
@@ -116,8 +125,8 @@ def deleted_meanwhile(server, two, aside):
     two.unlink()
     aside.rename(two)
     api, _ = start(server)
-    assert create(api, "t") == 0
-    assert [end for _, end in ends(api)] == [0, 0]
+    becomes(lambda: create(api, "t"), 0)
+    becomes(lambda: ends(api), [(0, 0), (0, 0)])
     assert server.stop() == 0
 
 
