@@ -6,6 +6,7 @@ Happy path: every scenario returns; run() gives 0. Failure modes: a Fault with w
 promised; the other scenarios still run, run() gives 1.
 """
 
+import contextlib
 import os
 import pathlib
 import resource
@@ -34,24 +35,30 @@ FRAME_MAX = 100 << 20
 # ---- disk
 
 
-def full_disk(reserve_bytes):
+@contextlib.contextmanager
+def broker_on_a_small_disk(reserve_bytes=0):
+    """A broker that runs, and the ext4 of 96 MiB that has its data and nothing else."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-full-"))
     try:
         with disks.Disk(directory, 96) as disk:
             settings = {"log.dirs": disk.path / "data", "tailrace.disk.reserve.bytes": reserve_bytes}
             with brokers.Tailrace(settings) as broker:
-                broker.start()
-                prepare(broker, **{"segment.bytes": str(4 << 20)})
-                fill_and_free(broker, disk)
-                demand(broker.stop() == 0, "the stop after a full disk was not clean")
-                words = [brokers.tailrace_binary(), "log", "verify", disk.path / "data"]
-                done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=60)
-                demand(done.returncode == 0, f"log verify after a full disk: {done.stdout[-500:]}{done.stderr[-500:]}")
-                broker.start()
-                demand(Client(broker).produce()[0] == 0, "no records are taken after the restart")
-                broker.stop()
+                yield broker.start(), disk
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def full_disk(reserve_bytes):
+    with broker_on_a_small_disk(reserve_bytes) as (broker, disk):
+        prepare(broker, **{"segment.bytes": str(4 << 20)})
+        fill_and_free(broker, disk)
+        demand(broker.stop() == 0, "the stop after a full disk was not clean")
+        words = [brokers.tailrace_binary(), "log", "verify", disk.path / "data"]
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=60)
+        demand(done.returncode == 0, f"log verify after a full disk: {done.stdout[-500:]}{done.stderr[-500:]}")
+        broker.start()
+        demand(Client(broker).produce()[0] == 0, "no records are taken after the restart")
+        broker.stop()
 
 
 def fill_and_free(broker, disk):
@@ -87,32 +94,25 @@ def fill(client, disk, filler):
 def a_topic_is_deleted_for_its_space():
     """Nobody but the broker makes space: a topic is deleted while the disk is full to the last byte, its space serves
     the others at once and not after file.delete.delay.ms, and it does not come back."""
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-full-"))
-    try:
-        with disks.Disk(directory, 96) as disk:
-            settings = {"log.dirs": disk.path / "data", "tailrace.disk.reserve.bytes": 0}
-            with brokers.Tailrace(settings) as broker:
-                broker.start()
-                prepare(broker)
-                prepare(broker, topic=VICTIM)
-                victim = Client(broker, VICTIM)
-                for _ in range(12):
-                    demand(victim.produce(900_000)[0] == 0, "a record was refused on a disk with space")
-                last = fill(Client(broker), disk, disk.path / "filler")
-                fill_to_the_last_byte(disk.path / "filler, the last bytes")
-                with wire.Connection(broker.address) as connection:
-                    connection.delete_topic(VICTIM)
-                eventually(lambda: Client(broker).produce(200_000)[0] == 0, "the space of a deleted topic serves nobody", limit_s=30)
-                eventually(lambda: not list((disk.path / "data").glob(f"{VICTIM}*")), "files of the deleted topic stay")
-                demand(Client(broker).fetch(last) > 200_000, "what was taken before cannot be read")
-                demand(not errors_of(broker), f"the log says {errors_of(broker)[:2]}")
-                broker.kill()
-                broker.start()
-                eventually(lambda: leads(broker), "the other topic has no leader after the restart")
-                demand(not leads(broker, VICTIM), "the deleted topic is there again")
-                demand(broker.stop() == 0, "the stop was not clean")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    with broker_on_a_small_disk() as (broker, disk):
+        prepare(broker)
+        prepare(broker, topic=VICTIM)
+        victim = Client(broker, VICTIM)
+        for _ in range(12):
+            demand(victim.produce(900_000)[0] == 0, "a record was refused on a disk with space")
+        last = fill(Client(broker), disk, disk.path / "filler")
+        fill_to_the_last_byte(disk.path / "filler, the last bytes")
+        with wire.Connection(broker.address) as connection:
+            connection.delete_topic(VICTIM)
+        eventually(lambda: Client(broker).produce(200_000)[0] == 0, "the space of a deleted topic serves nobody", limit_s=30)
+        eventually(lambda: not list((disk.path / "data").glob(f"{VICTIM}*")), "files of the deleted topic stay")
+        demand(Client(broker).fetch(last) > 200_000, "what was taken before cannot be read")
+        demand(not errors_of(broker), f"the log says {errors_of(broker)[:2]}")
+        broker.kill()
+        broker.start()
+        eventually(lambda: leads(broker), "the other topic has no leader after the restart")
+        demand(not leads(broker, VICTIM), "the deleted topic is there again")
+        demand(broker.stop() == 0, "the stop was not clean")
 
 
 @scenario
@@ -129,32 +129,25 @@ def a_disk_that_is_full_to_the_last_byte():
 def a_disk_that_is_full_at_the_start():
     """After a kill recovery wants to write, and cannot: what it cannot load is offline, and all is there when there is
     space again at a start."""
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-full-"))
-    try:
-        with disks.Disk(directory, 96) as disk:
-            settings = {"log.dirs": disk.path / "data", "tailrace.disk.reserve.bytes": 0}
-            with brokers.Tailrace(settings) as broker:
-                broker.start()
-                prepare(broker)
-                last = [Client(broker).produce(50_000) for _ in range(40)][-1]
-                demand(last[0] == 0, f"a record was refused with error {last[0]}")
-                broker.kill()
-                fill_to_the_last_byte(disk.path / "filler")
-                broker.start()
-                eventually(lambda: Client(broker).produce()[0] != NOT_LEADER, "the partition gets no leader")
-                code = Client(broker).produce()[0]
-                demand(code == STORAGE_ERROR, f"a full disk gave error {code}, KAFKA_STORAGE_ERROR was promised")
-                demand(broker.process.running(), f"the broker is gone: {broker.process.log_tail(1500)}")
-                demand(any("No space" in line for line in errors_of(broker)), "no ERROR line tells of the full disk")
-                (disk.path / "filler").unlink()
-                broker.kill()
-                broker.start()
-                eventually(lambda: leads(broker), "the partition has no leader although there is space")
-                demand(Client(broker).fetch(last[1]) >= 50_000, "the last record is missing")
-                demand(Client(broker).produce() == (0, last[1] + 1), "the log does not go on where it ended")
-                demand(broker.stop() == 0, "the stop was not clean")
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    with broker_on_a_small_disk() as (broker, disk):
+        prepare(broker)
+        last = [Client(broker).produce(50_000) for _ in range(40)][-1]
+        demand(last[0] == 0, f"a record was refused with error {last[0]}")
+        broker.kill()
+        fill_to_the_last_byte(disk.path / "filler")
+        broker.start()
+        eventually(lambda: Client(broker).produce()[0] != NOT_LEADER, "the partition gets no leader")
+        code = Client(broker).produce()[0]
+        demand(code == STORAGE_ERROR, f"a full disk gave error {code}, KAFKA_STORAGE_ERROR was promised")
+        demand(broker.process.running(), f"the broker is gone: {broker.process.log_tail(1500)}")
+        demand(any("No space" in line for line in errors_of(broker)), "no ERROR line tells of the full disk")
+        (disk.path / "filler").unlink()
+        broker.kill()
+        broker.start()
+        eventually(lambda: leads(broker), "the partition has no leader although there is space")
+        demand(Client(broker).fetch(last[1]) >= 50_000, "the last record is missing")
+        demand(Client(broker).produce() == (0, last[1] + 1), "the log does not go on where it ended")
+        demand(broker.stop() == 0, "the stop was not clean")
 
 
 def leads(broker, topic=TOPIC):
