@@ -26,17 +26,13 @@ static void sleep_set(struct maintenance *m) {
     flow_timer_set(&m->timer, &m->flow, due_ms > now_ms ? due_ms - now_ms : 0);
 }
 
-static uint64_t first_of(const struct maintenance_intervals *intervals, uint64_t interval_ms) {
-    return interval_ms < intervals->initial_delay_ms ? interval_ms : intervals->initial_delay_ms;
-}
-
 void maintenance_start(struct maintenance *m, struct replicas *replicas,
                        const struct maintenance_intervals *intervals) {
     *m = (struct maintenance){.replicas = replicas, .intervals = *intervals};
     uint64_t now_ms = core_now_ms(replicas->core);
-    m->retention_due_ms = now_ms + first_of(intervals, intervals->retention_ms);
+    m->retention_due_ms = now_ms + intervals->retention_ms;
     m->producers_due_ms = now_ms + intervals->producers_ms;
-    m->checkpoint_due_ms = now_ms + first_of(intervals, intervals->checkpoint_ms);
+    m->checkpoint_due_ms = now_ms + intervals->checkpoint_ms;
     flow_start(&m->flow, &maintenance_flow, replicas->core);
     sleep_set(m);
 }

@@ -7,7 +7,6 @@
 
 struct maintenance_intervals {
     uint64_t retention_ms, producers_ms, checkpoint_ms;
-    uint64_t initial_delay_ms; // the first retention and checkpoint come so early at the latest
 };
 struct maintenance {
     struct flow flow;

@@ -194,10 +194,6 @@ class Tailrace(Broker):
     start_timeout_s = 20
     stop_timeout_s = 20
 
-    def __init__(self, properties=None, keep=False, directory=None):
-        # Records with times of long ago stay for a test that does not ask for their end.
-        super().__init__({"log.initial.task.delay.ms": "300000", **(properties or {})}, keep, directory)
-
     def command(self):
         return [tailrace_binary(), "broker", self.config_path, "--standalone"]
 
