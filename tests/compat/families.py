@@ -121,11 +121,13 @@ class Family:
         murmur2=True,
         null_pair=True,
         blurs_empty=False,
+        keeps_positions=False,
     ):
         self.name, self.version, self.codecs, self.assignors, self.static = name, version, codecs, assignors, static
         self.murmur2 = murmur2  # partitions keys as Java does
         self.null_pair = null_pair  # sends a record with neither key nor value
         self.blurs_empty = blurs_empty  # reads an empty key or value as null
+        self.keeps_positions = keeps_positions  # over a rebalance, see history.Events
         self._provide, self._command = provide, None
 
     def provide(self):
@@ -170,7 +172,11 @@ FAMILIES = {
             "segmentio", "segmentio/kafka-go 0.4.51", lambda: provide_go("segmentio"), static=False, blurs_empty=True
         ),
         Family(
-            "kafka-python", "kafka-python 3.0.12", lambda: provide_python("kafka_python_client.py"), null_pair=False
+            "kafka-python",
+            "kafka-python 3.0.12",
+            lambda: provide_python("kafka_python_client.py"),
+            null_pair=False,
+            keeps_positions=True,
         ),
         Family("kafkajs", "kafkajs 2.2.4", provide_node, assignors=("roundrobin",), static=False),
     )

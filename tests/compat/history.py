@@ -13,9 +13,12 @@ MOST_COMPLAINTS = 8
 
 
 class Events:
-    """The lines of one program's output, read as they come."""
+    """The lines of one program's output, read as they come. keeps_positions: the library goes on from its own position
+    in a partition that it held before a rebalance and holds after it; if it missed a generation in between, in which
+    another member held the partition, what that one took comes again."""
 
-    def __init__(self, path, started_ns=0):
+    def __init__(self, path, started_ns=0, keeps_positions=False):
+        self.keeps_positions = keeps_positions
         self.path, self.started_ns, self.rows, self._at, self._rest = path, started_ns, [], 0, b""
 
     def refresh(self):
@@ -64,11 +67,12 @@ class Commits:
 
 def owned_since(events):
     """For each record of a member: (at, partition, offset, value, when the member got the partition last)."""
-    since, rows = {}, []
+    since, held, rows = {}, set(), []
     for row in events.rows:
         if row["e"] == "assigned":
-            for partition, _ in row["p"]:
-                since[partition] = row["at"]
+            kept = held if events.keeps_positions else set()
+            held = {partition for partition, _ in row["p"]}
+            since.update({partition: row["at"] for partition in held - kept})
         elif row["e"] == "record":
             rows.append((row["at"], row["p"], row["o"], row["v"], since.get(row["p"], events.started_ns)))
     return rows

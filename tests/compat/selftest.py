@@ -138,6 +138,20 @@ class Delivery(unittest.TestCase):
         second = events(change("assigned", 10), record(11, 1))
         self.assertIn("comes again although 2 was committed", self.judge(first, second)[0])
 
+    def test_repeat_from_a_kept_position(self):
+        first = events(change("assigned", 1), record(2, 0), change("revoked", 3), change("assigned", 10), record(11, 1))
+        second = events(change("assigned", 4), record(5, 1), change("committed", 6, 2))
+        self.assertIn("comes again although 2 was committed", self.judge(first, second)[0])
+        first.keeps_positions = True
+        self.assertEqual(self.judge(first, second), ("", 1))
+
+    def test_repeat_after_a_generation_without_it(self):
+        first = events(change("assigned", 1), record(2, 0), {"e": "assigned", "at": 3, "p": [[7, -1]]})
+        first.rows += [change("assigned", 10), record(11, 1)]
+        second = events(change("assigned", 4), record(5, 1), change("committed", 6, 2))
+        first.keeps_positions = True
+        self.assertIn("comes again although 2 was committed", self.judge(first, second)[0])
+
     def test_lost(self):
         self.assertIn("came to no member", self.judge(events(change("assigned", 1), record(2, 0)))[0])
 

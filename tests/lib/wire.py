@@ -2,16 +2,16 @@
 """The few Kafka requests that a test driver itself needs, over a plain socket, in their oldest convenient versions.
 
 Happy path: one Connection, one request at a time: create topics, list a topic's partitions, end offsets, a group's
-committed offsets, the coordinator's view of a group. Failure modes: an error code in an answer raises WireError with
-its number; a closed or silent connection raises OSError.
+committed offsets, the coordinator's view of a group, the removal of its static members. Failure modes: an error code in
+an answer raises WireError with its number; a closed or silent connection raises OSError.
 """
 
 import socket
 import struct
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 0, 1, 2, 3, 9, 10
-DESCRIBE_GROUPS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 15, 18, 19, 20
-NOT_COORDINATOR = 16
+LEAVE_GROUP, DESCRIBE_GROUPS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 13, 15, 18, 19, 20
+NOT_COORDINATOR, UNKNOWN_MEMBER_ID = 16, 25
 
 
 class WireError(Exception):
@@ -216,3 +216,13 @@ class Connection:
             return row
 
         return state, protocol, answer.array(member)
+
+    def remove_instances(self, group, instance_ids):
+        """Removes static members from a group, as an administrator does: LeaveGroup v3 names them by instance. One that
+        is not there any more is no error."""
+        rows = [text("") + text(instance) for instance in instance_ids]
+        answer = self.ask(LEAVE_GROUP, 3, text(group) + array(rows))
+        answer.i32()
+        codes = [answer.i16()] + [code for _, _, code in answer.array(lambda: (answer.text(), answer.text(), answer.i16()))]
+        if set(codes) - {0, UNKNOWN_MEMBER_ID}:
+            raise WireError(f"LeaveGroup {group} {instance_ids}: {codes}", max(codes))

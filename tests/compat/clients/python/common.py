@@ -106,9 +106,9 @@ def stop_at_sigterm():
     return stopping
 
 
-def member_loop(stopping, consumer, poll, commit_position):
+def member_loop(stopping, consumer, poll, commit_position, leave_group=lambda consumer: None):
     """Commits every so often what poll() has read and printed (it gives how many records that were), until stopping;
-    then leaves the group."""
+    then leaves the group: by close(), unless the library needs something before it."""
     since_commit, last_commit = 0, time.monotonic()
     while not stopping:
         since_commit += poll()
@@ -116,6 +116,7 @@ def member_loop(stopping, consumer, poll, commit_position):
             commit_position(consumer)
             since_commit, last_commit = 0, time.monotonic()
     commit_position(consumer)
+    leave_group(consumer)
     consumer.close()
     print_event("left", [])
 

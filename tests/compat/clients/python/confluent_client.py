@@ -8,6 +8,8 @@ commit ends the program with status 1; no progress for a minute with 3.
 import common
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
 
+LEAVE_TRIES = 100
+
 
 def produce(options):
     for topic, codec, list_path in common.jobs(options.jobs):
@@ -119,6 +121,17 @@ def commit_position(consumer):
         common.print_event("committed", [(row.partition, row.offset) for row in positions])
 
 
+def leave_group(consumer):
+    """Leaves while polling, so that nothing is assigned any more when the consumer is closed: a callback in librdkafka's
+    close may find the group gone (others leave at the same time), and its question for the protocol then waits for ever
+    (librdkafka issue 4041)."""
+    consumer.unsubscribe()
+    for _ in range(LEAVE_TRIES):
+        if not consumer.assignment():
+            return
+        consumer.poll(0.05)  # a record that comes now is not committed: it comes again to somebody
+
+
 def member(options):
     stopping = common.stop_at_sigterm()
     consumer = consumer_of(options, **{"topic.metadata.refresh.interval.ms": 1000})
@@ -141,7 +154,7 @@ def member(options):
         common.print_member_record(message.partition(), message.offset(), message.value())
         return 1
 
-    common.member_loop(stopping, consumer, poll, commit_position)
+    common.member_loop(stopping, consumer, poll, commit_position, leave_group)
 
 
 if __name__ == "__main__":
