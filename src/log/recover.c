@@ -67,7 +67,7 @@ static int64_t load_producers(struct loading *l, int64_t offset) {
     // After a clean stop no snapshot means that there is no state (Kafka's rule); one that cannot be used means
     // nothing.
     int64_t producers_from = at >= 0 ? at : l->clean && !expected ? INT64_MAX : start;
-    if (at >= 0 && !l->clean) error = loading_recall(l, at);
+    if (at >= 0) error = loading_recall(l, at);
     if (error < 0) return error;
     int64_t epochs_from = l->rebuild_epochs ? log->segments[0]->base_offset : INT64_MAX;
     return loading_replay(l, producers_from, epochs_from, offset);

@@ -334,8 +334,9 @@ int64_t loading_replay(struct loading *l, int64_t producers_from, int64_t epochs
 // -------------------------------------------------------------------------------------------------------------
 // A snapshot has the last batch of each producer only. After a kill, clients send again what was not answered, up to
 // five batches each (max.in.flight): if the first of them were not known as duplicates, they would be out of order, for
-// good. (Kafka has the same gap only up to the base of the last segment.) After a clean stop all was answered.
-enum { RECALL_BYTES = 8 << 20, RECALL_AGE_MS = 60 * 60 * 1000 };
+// good. (Kafka has the same gap only up to the base of the last segment.) A clean stop has answered all that it was
+// asked, but it may have come soon after a kill, before the clients were back: a little is recalled then too.
+enum { RECALL_BYTES = 8 << 20, RECALL_CLEAN_BYTES = 1 << 20, RECALL_AGE_MS = 60 * 60 * 1000 };
 
 // Clients give up after delivery.timeout.ms: a file that was idle for long is not read. (Timestamps of records tell
 // nothing: they may be historical.)
@@ -343,16 +344,18 @@ static bool may_see_retries(const struct loading *l, const struct segment *segme
     return producers_count(&l->log->producers) > 0 && segment->modified_ms >= l->now_ms - RECALL_AGE_MS;
 }
 
-// Where to begin so that not much more than RECALL_BYTES are walked over. False: there is no index to tell.
+// Where to begin so that not much more than RECALL_BYTES (RECALL_CLEAN_BYTES) are walked over. False: there is no index
+// to tell.
 static bool recall_position(struct loading *l, const struct segment *segment, int64_t at, uint64_t *position) {
     struct segment copy = {.base_offset = segment->base_offset, .size_bytes = segment->size_bytes};
     char why[200];
     struct text ignored = TEXT_IN(why);
+    int32_t most_bytes = l->clean ? RECALL_CLEAN_BYTES : RECALL_BYTES;
     *position = 0;
-    if (segment->size_bytes <= RECALL_BYTES) return true;
+    if (segment->size_bytes <= (uint64_t)most_bytes) return true;
     if (segment_read_indexes(l->host, l->path, &copy, &ignored) != 0) return false;
     int32_t end = index_floor_offset(&copy.index, segment_relative(segment, at)).position;
-    if (end > RECALL_BYTES) *position = (uint64_t)index_floor_position(&copy.index, end - RECALL_BYTES).position;
+    if (end > most_bytes) *position = (uint64_t)index_floor_position(&copy.index, end - most_bytes).position;
     segment_forget_indexes(&copy);
     return true;
 }

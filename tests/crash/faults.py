@@ -170,9 +170,8 @@ def fill_to_the_last_byte(path):
 # ---- retries
 
 
-@scenario
-def retries_after_a_kill():
-    """The last five batches of a producer are duplicates after a kill too, also if a checkpoint came after them."""
+def retries(come_back):
+    """The last five batches of a producer are duplicates after come_back(broker) too, also if a checkpoint came after them."""
     with brokers.Tailrace({"log.flush.offset.checkpoint.interval.ms": "100"}) as broker:
         broker.start()
         prepare(broker)
@@ -183,8 +182,7 @@ def retries_after_a_kill():
         checkpoint = broker.data / "recovery-point-offset-checkpoint"
         wanted = f"{TOPIC} 0 {first + 8}\n"
         eventually(lambda: checkpoint.exists() and wanted in checkpoint.read_text(), "no checkpoint comes")
-        broker.kill()
-        broker.start()
+        come_back(broker)
         eventually(lambda: leads(broker), "the partition has no leader after the restart")
         client = Client(broker)
         for sequence in range(3, 8):
@@ -193,6 +191,29 @@ def retries_after_a_kill():
         demand(client.produce_numbered(2)[0] == OUT_OF_ORDER, "a batch that nobody can know was taken")
         demand(client.produce_numbered(8) == (0, first + 8), "the next batch was refused")
         quiet(broker)
+
+
+@scenario
+def retries_after_a_kill():
+    def killed(broker):
+        broker.kill()
+        broker.start()
+
+    retries(killed)
+
+
+@scenario
+def retries_after_a_kill_and_a_stop():
+    """The stop comes before the producer is back."""
+
+    def killed_and_stopped(broker):
+        broker.kill()
+        broker.start()
+        eventually(lambda: leads(broker), "the partition has no leader after the kill")
+        demand(broker.stop() == 0, "the stop was not clean")
+        broker.start()
+
+    retries(killed_and_stopped)
 
 
 # ---- descriptors and connections

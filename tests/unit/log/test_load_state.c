@@ -79,12 +79,12 @@ static void with_producers(struct replica *r) {
     log_free(replica_load_with(r, &load, 0));
 }
 
-static void check_producers(const struct log *log, int batches_1) {
+static void check_producers(const struct log *log) {
     const struct producer *one = producers_find(&log->producers, 1), *two = producers_find(&log->producers, 2);
     cr_assert_not_null(one);
     cr_assert_not_null(two);
     cr_assert_eq(producer_last_sequence_of(one), 99);
-    cr_assert_eq(one->batch_count, batches_1);
+    cr_assert_eq(one->batch_count, PRODUCER_BATCHES_KEPT);
     cr_assert_eq(producer_last_sequence_of(two), 49);
     cr_assert_eq(two->coordinator_epoch, 9);
     cr_assert_eq(two->transaction_start, -1);
@@ -101,7 +101,7 @@ Test(load, producers_come_from_snapshot_and_log) {
         struct log_load load = replica_load(&r);
         load.recovery_point = points[i];
         struct log *log = replica_load_with(&r, &load, 0);
-        check_producers(log, 5);
+        check_producers(log);
         cr_assert_eq(log->producers.snapshot_offset, 175);
         log_free(log);
         cr_assert_eq(replica_digest(&r), digest, "recovery point %lld", (long long)points[i]);
@@ -116,7 +116,7 @@ Test(load, producers_come_from_snapshot_and_log) {
             load.recovery_point = 175;
             load.clean = clean;
             struct log *log = replica_load_with(&r, &load, 0);
-            check_producers(log, clean ? 1 : 5);
+            check_producers(log);
             cr_assert_eq(strstr(load.reason, "was damaged") != NULL, bad > 0 && !clean, "%s", load.reason);
             log_free(log);
         }
@@ -124,8 +124,8 @@ Test(load, producers_come_from_snapshot_and_log) {
     replica_close(&r);
 }
 
-// Clients send again what a kill left without an answer: up to five batches each.
-Test(load, batches_before_the_snapshot_are_known_after_a_kill) {
+// Clients send again what a kill left without an answer: up to five batches each, also if a clean stop came in between.
+static void check_recalled(bool clean) {
     for (int large = 0; large < 2; large++) {
         struct replica r;
         replica_open(&r);
@@ -143,6 +143,7 @@ Test(load, batches_before_the_snapshot_are_known_after_a_kill) {
         int64_t end = whole->end_offset;
         load = replica_load(&r);
         load.recovery_point = end;
+        load.clean = clean;
         struct log *log = replica_load_with(&r, &load, 0); // from the snapshot at the end
         for (int64_t id = 1; id <= 2; id++) {
             const struct producer *a = producers_find(&whole->producers, id);
@@ -166,6 +167,14 @@ Test(load, batches_before_the_snapshot_are_known_after_a_kill) {
         log_free(log);
         replica_close(&r);
     }
+}
+
+Test(load, batches_before_the_snapshot_are_known_after_a_kill) {
+    check_recalled(false);
+}
+
+Test(load, batches_before_the_snapshot_are_known_after_a_clean_stop) {
+    check_recalled(true);
 }
 
 Test(load, clean_without_any_snapshot_replays_nothing) {
