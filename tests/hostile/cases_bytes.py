@@ -5,9 +5,9 @@ import struct
 
 import records
 from case import case, produced, fetched, OK_VERSIONS, API_VERSIONS, FRAME_MAX
-from encoded import BOUNDED, COMPACTED, NO_TAGS, SMALL, TOPIC, ask, bomb, fetch, good_batch, gzipped, i16, i32
+from encoded import BOUNDED, COMPACTED, NO_TAGS, SMALL, TOPIC, ask, bomb, empty_tags, fetch, good_batch, gzipped, i16, i32
 from encoded import lz4_header, lz4_zeros, produce, raw, text, zeros_record, zstd_header, zstd_zeros
-from judge import Answer, AnswersInOrder, AnyOf, Closed, Silent
+from judge import Answer, AnswersInOrder, AnyOf, Closed, Each, Silent
 from tables import Raw, framed, header, request, tag_section, uvarint
 
 # ---- frames
@@ -18,7 +18,7 @@ case("frame", "length 8, a header without client id", i32(8) + b"\0\x12\0\0\0\0\
 case("frame", "the longest, then silence", i32(FRAME_MAX) + b"\0\x12", Silent())
 case("frame", "byte after byte", [bytes([b]) for b in API_VERSIONS], OK_VERSIONS, pause_s=0.03)
 case("frame", "cut at every byte", lambda: [x for at in range(1, 20) for x in (API_VERSIONS[:at], API_VERSIONS[at:])],
-     Answer("ApiVersions", 0, ErrorCode=0), pause_s=0.001)
+     Each(19, OK_VERSIONS), pause_s=0.001)
 case("frame", "1,000 in one write", b"".join(raw(18, 0, b"", n) for n in range(1000)), AnswersInOrder(1000))
 case("frame", "HTTP", b"GET / HTTP/1.1\r\nHost: broker\r\n\r\n", Closed("frame length 1195725856"))
 case("frame", "a TLS hello", bytes.fromhex("16030100a5010000a10303") + bytes(160), Closed("frame length 369295616"))
@@ -48,7 +48,7 @@ for what, client in CLIENT_IDS.items():
              Closed("API key is not served"))
 case("header", "client id past the end", framed(struct.pack(">hhih", 18, 0, 1, 500) + b"short"), Closed())
 case("header", "correlation id -2^31", raw(18, 0, b"", -(2**31)), Answer("ApiVersions", 0, correlation=-(2**31)))
-case("header", "the same correlation id twice", API_VERSIONS * 2, OK_VERSIONS)
+case("header", "the same correlation id twice", API_VERSIONS * 2, Each(2, OK_VERSIONS))
 METADATA_12 = request("Metadata", 12, {"Topics": []})[len(header(3, 12, 1, flexible=True)):]
 
 
@@ -63,9 +63,8 @@ case("header", "2^31-1 tags", tagged_header(uvarint(2**31 - 1)), Closed())
 case("header", "a tag count that never ends", tagged_header(b"\xff" * 12), Closed())
 case("header", "a tag past the end", tagged_header(b"\1\5" + uvarint(10_000) + b"x"), Closed())
 case("header", "unknown tags", tagged_header(tag_section([(7, b"x"), (900, b"yy")])), OK_METADATA)
-case("header", "2 million empty tags",
-     lambda: tagged_header(uvarint(2_000_000) + b"".join(uvarint(n) + b"\0" for n in range(2_000_000))),
-     OK_METADATA, quick=False)
+# Kafka's memory is not made for it (CVE-2026-111115).
+case("header", "20 million empty tags", lambda: tagged_header(empty_tags(20_000_000)), OK_METADATA, quick=False, kafka=None)
 case("header", "a classic one where tags are due", framed(header(3, 9, 1) + text("x")), Closed())
 case("header", "tags where the classic one is due", framed(header(3, 8, 1) + NO_TAGS + i32(0) + b"\1\0\0"),
      AnyOf(Closed(), Answer("Metadata", 8)))

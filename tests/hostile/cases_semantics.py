@@ -3,7 +3,7 @@
 
 from case import case, fetched
 from encoded import BOUNDED, COMPACTED, TOPIC, ask, fetch
-from judge import Answer, AnyOf, Closed, Silent
+from judge import Answer, AnyOf, Closed, Each, Silent
 from tables import Raw, uvarint
 
 # ---- semantics: reading
@@ -41,7 +41,7 @@ case("semantics", "Fetch the same partition twice", ask("Fetch", 12, MaxWaitMs=1
 case("semantics", "Fetch of an unknown topic id", ask("Fetch", 13, MaxWaitMs=1, Topics=[{"TopicId": b"\7" * 16,
      "Partitions": [{"Partition": 0, "PartitionMaxBytes": 100}]}]), fetched(100, version=13))
 case("semantics", "2,000 fetch sessions on one connection",
-     lambda: b"".join(fetch(SessionEpoch=0, MaxWaitMs=0) for _ in range(2000)), fetched(0), quick=False)
+     lambda: b"".join(fetch(partition=3, SessionEpoch=0, MaxWaitMs=0) for _ in range(2000)), Each(2000, fetched(0)), quick=False)
 for when in (-6, -100, -(2**63)):
     case("semantics", f"ListOffsets timestamp {when}", ask("ListOffsets", 5, ReplicaId=-1, Topics=[
          {"Name": TOPIC, "Partitions": [{"PartitionIndex": 0, "Timestamp": when}]}]),
@@ -85,8 +85,8 @@ case("semantics", "JoinGroup with 10 MB of metadata", lambda: join(Protocols=[{"
      "Metadata": bytes(10_000_000)}]), joined(79), quick=False)
 case("semantics", "JoinGroup with 10,000 protocols", lambda: join(Protocols=[{"Name": f"p{n}", "Metadata": b"x"}
      for n in range(10_000)]), joined(79), quick=False)
-case("semantics", "1,000 pending members", lambda: [join(group="hostile-crowd") for _ in range(1000)], joined(79),
-     quick=False)
+case("semantics", "1,000 pending members", lambda: [join(group="hostile-crowd") for _ in range(1000)],
+     Each(1000, joined(79)), quick=False)
 case("semantics", "SyncGroup of a stranger", ask("SyncGroup", 3, GroupId="hostile", MemberId="x", GenerationId=1),
      Answer("SyncGroup", 3, ErrorCode=25))
 case("semantics", "SyncGroup without a group id", ask("SyncGroup", 3, GroupId="", MemberId="x"),
@@ -144,6 +144,9 @@ def created(*codes):
     return Answer("CreateTopics", 7, {"Topics.0.ErrorCode": set(codes)})
 
 
+case("semantics", "CreateTopics with 10,000 topics to be validated", lambda: ask("CreateTopics", 7, TimeoutMs=10000, ValidateOnly=True,
+     Topics=[{"Name": f"hostile-{n}", "NumPartitions": 1, "ReplicationFactor": 1} for n in range(10_000)]),
+     Answer("CreateTopics", 7, {"Topics.#": 10_000, "Topics.0.ErrorCode": 0, "Topics.9999.ErrorCode": 0}), quick=False)
 for count in (0, -2, -(2**31)):
     case("semantics", f"CreateTopics with {count} partitions", create(NumPartitions=count), created(37))
 case("semantics", "CreateTopics with 1,000,000 partitions", create(NumPartitions=1_000_000), created(37, 44),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bytes that cases send: requests in short, and compressed bombs made by hand, so that no codec library is needed."""
 
+import functools
 import struct
 import zlib
 
@@ -61,6 +62,14 @@ def fetch(version=12, topic=TOPIC, partition=0, offset=0, **values):
 
 def good_batch(size=10):
     return records.batch(records.records([b"x" * size]))
+
+
+@functools.cache
+def empty_tags(count):
+    """A section of so many tags in order, none with a value; count: a multiple of 128, so that they can be made by blocks."""
+    low = [bytes([number | 0x80]) for number in range(128)]
+    rests = (uvarint(high) + NO_TAGS for high in range(1, count // 128))
+    return uvarint(count) + b"".join(bytes([number, 0]) for number in range(128)) + b"".join(rest.join(low) + rest for rest in rests)
 
 
 def zeros_record(size):

@@ -120,6 +120,22 @@ class AnswersInOrder:
         return None
 
 
+class Each:
+    """`count` answers, each as this one."""
+
+    reason = None
+
+    def __init__(self, count, answer):
+        self.count, self.answer = count, answer
+
+    def check(self, conversation):
+        for number in range(self.count):
+            problem = self.answer.check(conversation)
+            if problem:
+                return f"answer {number}: {problem}"
+        return None
+
+
 class Silent:
     """Neither an answer nor an end of the connection within the time."""
 
