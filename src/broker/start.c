@@ -320,7 +320,8 @@ static void maintenance_begin(struct core *core, struct message *message) {
     const struct maintenance_intervals intervals = {
         .retention_ms = (uint64_t)config_i64(config, CONFIG_LOG_RETENTION_CHECK_INTERVAL_MS),
         .producers_ms = (uint64_t)config_i64(config, CONFIG_PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
-        .checkpoint_ms = (uint64_t)config_i64(config, CONFIG_LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS)};
+        .checkpoint_ms = (uint64_t)config_i64(config, CONFIG_LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS),
+        .initial_delay_ms = (uint64_t)config_i64(config, CONFIG_LOG_INITIAL_TASK_DELAY_MS)};
     maintenance_start(&c->maintenance, &c->replicas, &intervals);
     ASSERT(c->replicas.core == core);
 }

@@ -30,9 +30,9 @@ void maintenance_start(struct maintenance *m, struct replicas *replicas,
                        const struct maintenance_intervals *intervals) {
     *m = (struct maintenance){.replicas = replicas, .intervals = *intervals};
     uint64_t now_ms = core_now_ms(replicas->core);
-    m->retention_due_ms = now_ms + intervals->retention_ms;
+    m->retention_due_ms = now_ms + intervals->initial_delay_ms;
     m->producers_due_ms = now_ms + intervals->producers_ms;
-    m->checkpoint_due_ms = now_ms + intervals->checkpoint_ms;
+    m->checkpoint_due_ms = now_ms + intervals->initial_delay_ms;
     flow_start(&m->flow, &maintenance_flow, replicas->core);
     sleep_set(m);
 }

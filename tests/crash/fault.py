@@ -15,6 +15,7 @@ import tables  # noqa: E402
 import wire  # noqa: E402
 
 TOPIC = encoded.TOPIC
+KEPT = {"retention.ms": "-1"}  # the records are of long ago
 
 
 class Fault(Exception):
@@ -81,7 +82,7 @@ class Client:
 
 def prepare(broker, topic=TOPIC, **settings):
     with wire.Connection(broker.address) as connection:
-        connection.create_topics({topic: 1}, settings)
+        connection.create_topics({topic: 1}, {**KEPT, **settings})
 
     def answers():
         client = Client(broker, topic)

@@ -19,7 +19,7 @@ import tempfile
 import time
 
 # First: it makes the folders of the others known.
-from fault import SCENARIOS, TOPIC, Client, Fault, cpu_s, demand, errors_of, eventually, memory_mib, prepare, quiet, scenario
+from fault import KEPT, SCENARIOS, TOPIC, Client, Fault, cpu_s, demand, errors_of, eventually, memory_mib, prepare, quiet, scenario
 
 import broker as brokers
 import disk as disks
@@ -172,7 +172,8 @@ def fill_to_the_last_byte(path):
 
 def retries(come_back):
     """The last five batches of a producer are duplicates after come_back(broker) too, also if a checkpoint came after them."""
-    with brokers.Tailrace({"log.flush.offset.checkpoint.interval.ms": "100"}) as broker:
+    often = {"log.flush.offset.checkpoint.interval.ms": "100", "log.initial.task.delay.ms": "100"}
+    with brokers.Tailrace(often) as broker:
         broker.start()
         prepare(broker)
         client = Client(broker)
@@ -417,7 +418,7 @@ def sigterm_during_the_start():
     with brokers.Tailrace() as broker:
         broker.start()
         with wire.Connection(broker.address) as connection:
-            connection.create_topics({TOPIC: 40})
+            connection.create_topics({TOPIC: 40}, KEPT)
         for partition in range(40):
             conversation = judge.Conversation(broker.address)
             conversation.say([encoded.produce(encoded.good_batch(50_000), partition=partition)])

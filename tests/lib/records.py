@@ -57,7 +57,8 @@ def batch(items=(), payload=None, **fields):
     """A batch of encoded records, or of a payload (compressed, broken) in their place.
 
     fields: base_offset, length, leader_epoch, magic, crc, attributes, last_offset_delta, base_timestamp,
-    max_timestamp, producer_id, producer_epoch, base_sequence, count.
+    max_timestamp, producer_id, producer_epoch, base_sequence, count. The times are of 2023 if they are not given: retention
+    takes such a batch 30 s after a start, unless the test says that records stay (log.retention.ms or retention.ms of -1).
     """
     data = b"".join(items) if payload is None else payload
     count = fields.get("count", len(items))

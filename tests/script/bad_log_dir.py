@@ -131,7 +131,7 @@ def deleted_meanwhile(server, two, aside):
 
 
 def main():
-    with broker.Tailrace() as server:
+    with broker.Tailrace({"log.retention.ms": -1}) as server:
         one, two, aside = (server.directory / name for name in ("one", "two", "aside"))
         server.properties["log.dirs"] = f"{one},{two}"
         api, _ = start(server)

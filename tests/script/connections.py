@@ -153,7 +153,7 @@ def limits_of_the_file(server):
 
 
 def main():
-    with broker.Tailrace({"tailrace.cores": 2}) as server:
+    with broker.Tailrace({"tailrace.cores": 2, "log.retention.ms": -1}) as server:
         server.start()
         with wire.Connection(server.address) as connection:
             connection.create_topics({"t": 1})

@@ -18,6 +18,7 @@ def produce(api):
 
 def main():
     settings = {"tailrace.disk.reserve.bytes": "1000000T", "replica.high.watermark.checkpoint.interval.ms": 20}
+    settings["log.retention.ms"] = -1
     with broker.Tailrace(settings) as server:
         server.start()
         api = answers.Api(server.address)

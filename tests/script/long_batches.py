@@ -100,7 +100,7 @@ def leaving_does_no_harm(address):
 
 def main():
     topics = {"order": 1, "others": 2, "errors": 1, "left": 1, "stop": 1}
-    with broker.Tailrace({"tailrace.cores": 1}) as server:
+    with broker.Tailrace({"tailrace.cores": 1, "log.retention.ms": -1}) as server:
         server.start()
         with wire.Connection(server.address) as connection:
             connection.create_topics(topics)

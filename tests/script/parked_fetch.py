@@ -41,7 +41,7 @@ def answered(address, name, offset, event):
 
 
 def main():
-    with broker.Tailrace() as server:
+    with broker.Tailrace({"log.retention.ms": -1}) as server:
         server.start()
         api = answers.Api(server.address)
         create(api, "shrinks")

@@ -29,6 +29,7 @@ def read(server):
 def main():
     # A checkpoint round every 100 ms, so that the old partition has lines in every file.
     fast = {"replica.high.watermark.checkpoint.interval.ms": 100, "log.flush.offset.checkpoint.interval.ms": 100}
+    fast["log.initial.task.delay.ms"] = 100
     with broker.Tailrace(fast) as server:
         server.start()
         produce(server, 0, RECORDS)

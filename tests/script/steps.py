@@ -39,7 +39,7 @@ def asked(server):
 
 
 def main():
-    with broker.Tailrace({"tailrace.cores": 2}) as server:
+    with broker.Tailrace({"tailrace.cores": 2, "log.retention.ms": -1}) as server:
         server.start()
         with wire.Connection(server.address) as connection:
             connection.create_topics({"t": 1})

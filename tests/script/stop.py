@@ -197,7 +197,7 @@ def asked_twice(server):
 
 
 def main():
-    properties = {"tailrace.cores": 2, "offsets.topic.num.partitions": 4}
+    properties = {"tailrace.cores": 2, "offsets.topic.num.partitions": 4, "log.retention.ms": -1}
     with broker.Tailrace(properties) as server:
         server.start()
         with wire.Connection(server.address) as connection:

@@ -49,7 +49,9 @@ struct sim_broker *sim_broker_create(int disks) {
     sim_broker_property(b, "offsets.topic.segment.bytes=%d", (int)sim_range(SIM_WORKLOAD, 4096, 65536));
     sim_broker_property(b, "log.segment.bytes=%d", (int)sim_range(SIM_WORKLOAD, 16384, 200000));
     sim_broker_property(b, "log.index.interval.bytes=%d", (int)sim_range(SIM_WORKLOAD, 0, 4096));
-    sim_broker_property(b, "log.flush.offset.checkpoint.interval.ms=%d", (int)sim_range(SIM_WORKLOAD, 50, 2000));
+    const int checkpoint_ms = (int)sim_range(SIM_WORKLOAD, 50, 2000);
+    sim_broker_property(b, "log.flush.offset.checkpoint.interval.ms=%d", checkpoint_ms);
+    sim_broker_property(b, "log.initial.task.delay.ms=%d", checkpoint_ms); // not drawn either
     sim_broker_property(b, "log.flush.start.offset.checkpoint.interval.ms=%d", (int)sim_range(SIM_WORKLOAD, 50, 2000));
     sim_broker_property(b, "replica.high.watermark.checkpoint.interval.ms=%d", (int)sim_range(SIM_WORKLOAD, 50, 2000));
     sim_broker_property(b, "group.initial.rebalance.delay.ms=%d", (int)sim_range(SIM_WORKLOAD, 0, 500));
