@@ -49,7 +49,12 @@ static bool is_partition_directory(struct os_host *host, const char *path) {
 bool log_open_directory(struct os_host *host, const char *command, const char *path, struct inspect_dir *dir,
                         const struct inspect_listener *listener) {
     bool is_partition = is_partition_directory(host, path);
-    if (!is_partition && inspect_is_log_dir(host, path) == 0) { // what cannot be read is said below
+    int is_log_dir = is_partition ? 0 : inspect_is_log_dir(host, path);
+    if (is_log_dir < 0) {
+        log_path_error(command, path, is_log_dir);
+        return false;
+    }
+    if (!is_partition && is_log_dir == 0) {
         fprintf(
             stderr,
             "tailrace log %s: %s: neither a log directory (no meta.properties, no checkpoint file, no partition) nor "

@@ -36,6 +36,9 @@ def check_other_directories():
             assert not any("sound:" in line for line in lines), lines
             assert log(command, folder / "nosuch")[0] == (2 if command == "verify" else 1)
         assert "neither a log directory" in log("verify", folder)[2][0]
+        (folder / "file").touch()
+        for command in ("ls", "verify"):
+            assert log(command, folder / "file")[2] == [f"tailrace log {command}: {folder / 'file'}: Not a directory"]
         (folder / "meta.properties").write_text("version=0\nbroker.id=0\n")
         assert [log(command, folder)[0] for command in ("ls", "verify")] == [0, 0]
 
