@@ -134,13 +134,27 @@ static const char *dump_records(struct log_dump *dump, const struct walk *w) {
 
 // ---- the file
 // --------------------------------------------------------------------------------------------------------------------------
-static bool is_batch_wanted(const struct log_range *range, const struct walk *w) {
-    const struct batch *b = &w->batch;
-    if (walk_last_offset(w) < range->from_offset || b->base_offset > range->to_offset) return false;
+// A batch with a record in the range of times. The header has the latest time; if that is too late, there may be
+// earlier ones, in any order.
+static bool has_record_in_time(const struct log_range *range, struct walk *w) {
+    if (w->batch.max_timestamp < range->from_time_ms) return false;
+    if (w->batch.max_timestamp <= range->to_time_ms) return true;
+    if (walk_load_batch(w, BATCH_BYTES_MAX) != WALK_BATCH) return true; // not known
+    struct tailrace_reader *reader = tailrace_reader_open(w->batch.bytes.data, w->batch.bytes.size);
+    struct tailrace_batch batch;
+    struct tailrace_record record;
+    bool found = false;
+    enum tailrace_status status = tailrace_next_batch(reader, &batch);
+    while (!found && status == TAILRACE_OK && (status = tailrace_next_record(reader, &record)) == TAILRACE_OK)
+        found = record.timestamp >= range->from_time_ms && record.timestamp <= range->to_time_ms;
+    tailrace_reader_close(reader);
+    return found || status == TAILRACE_CORRUPT || status == TAILRACE_INCOMPLETE;
+}
+
+static bool is_batch_wanted(const struct log_range *range, struct walk *w) {
+    if (walk_last_offset(w) < range->from_offset || w->batch.base_offset > range->to_offset) return false;
     bool has_time = range->from_time_ms != INT64_MIN || range->to_time_ms != INT64_MAX;
-    if (!has_time) return true;
-    return b->max_timestamp >= range->from_time_ms && (w->magic < 2 || b->base_timestamp <= range->to_time_ms ||
-                                                       b->max_timestamp <= range->to_time_ms || b->count > 1);
+    return !has_time || has_record_in_time(range, w);
 }
 
 static int dump_batch(struct log_dump *dump, const char *path, struct walk *w) {
