@@ -12,6 +12,7 @@
 #include "log/index.h"
 #include "log/inspect.h"
 #include "log/partition_metadata.h"
+#include "log/producers_batch.h"
 #include "log/segment.h"
 #include "log/txn_index.h"
 #include "log/walk.h"
@@ -48,6 +49,7 @@ struct verifying {
     int64_t set_end;  // an index entry named a set of batches (old releases): it must end here; -1: none
     size_t set_entry; // which one
     int64_t max_timestamp;
+    struct txn_index aborts; // the abort markers that the walk came past: producer_id and last_offset only
     // over all segments
     struct epochs epochs;
     bool has_epochs;
@@ -269,6 +271,18 @@ static int check_records(struct verifying *c, struct walk *walk) {
     return 0;
 }
 
+static int note_marker(struct verifying *c, struct walk *walk) {
+    struct marker marker;
+    if (walk->magic < 2 || !batch_is_control(&walk->batch)) return 0;
+    enum walk_status status = walk_load_batch(walk, MARKER_BATCH_BYTES_MAX);
+    if (status == WALK_FAILED) return walk->error;
+    if (status != WALK_BATCH || !marker_read(&walk->batch, &marker) || marker.type != MARKER_ABORT) return 0;
+    struct aborted_transaction entry = {.producer_id = walk->batch.producer_id, .last_offset = walk_last_offset(walk)};
+    bool rises = c->aborts.count == 0 || c->aborts.entries[c->aborts.count - 1].last_offset < entry.last_offset;
+    if (rises) txn_index_append(&c->aborts, &entry);
+    return 0;
+}
+
 static int check_batch(struct verifying *c, struct walk *walk) {
     struct inspect_totals *t = &c->v->totals;
     int64_t last = walk_last_offset(walk);
@@ -284,7 +298,8 @@ static int check_batch(struct verifying *c, struct walk *walk) {
     c->max_timestamp = max_i64(c->max_timestamp, walk->batch.max_timestamp);
     const struct inspect_listener *listener = c->v->listener;
     listener->progress(listener->context, walk->batch_bytes);
-    return c->v->records ? check_records(c, walk) : 0;
+    int error = note_marker(c, walk);
+    return error == 0 && c->v->records ? check_records(c, walk) : error;
 }
 
 // Whether from here to the end there is nothing but zeros, or less than the batch that begins here says.
@@ -357,6 +372,34 @@ static int walk_segment(struct verifying *c, int file, uint64_t size_bytes) {
     return error;
 }
 
+static bool has_abort_marker(const struct verifying *c, const struct aborted_transaction *entry) {
+    size_t low = 0, high = c->aborts.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->aborts.entries[middle].last_offset < entry->last_offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct aborted_transaction *found = low < c->aborts.count ? &c->aborts.entries[low] : NULL;
+    return found && found->last_offset == entry->last_offset && found->producer_id == entry->producer_id;
+}
+
+static void check_aborted(struct verifying *c, const struct aborted_transaction *e, const char *name, int64_t byte) {
+    if (e->last_offset >= c->next_offset)
+        find(c, !(c->is_open && c->is_last), name, byte, "a marker at offset %" PRId64 ", the segment ends at %" PRId64,
+             e->last_offset, c->next_offset);
+    else if (!has_abort_marker(c, e))
+        find(c, true, name, byte, "offset %" PRId64 " is no abort marker of producer %" PRId64, e->last_offset,
+             e->producer_id);
+    else if (e->first_offset < 0 || e->first_offset >= e->last_offset)
+        find(c, true, name, byte, "a transaction from offset %" PRId64 " to its marker at %" PRId64, e->first_offset,
+             e->last_offset);
+    else if (e->last_stable_offset < 0 || e->last_stable_offset > e->last_offset + 1)
+        find(c, true, name, byte, "last stable offset %" PRId64 " after the marker at %" PRId64, e->last_stable_offset,
+             e->last_offset);
+}
+
 static int check_txn_index(struct verifying *c) {
     char path[FILES_PATH_MAX], name[48], why[200], *data;
     struct text t = TEXT_IN(name), reason = TEXT_IN(why);
@@ -369,10 +412,7 @@ static int check_txn_index(struct verifying *c) {
     if (!txn_index_decode(&aborted, (struct bytes){(uint8_t *)data, size}, c->base_offset, &reason))
         find(c, true, name, -1, "%s", why);
     for (size_t i = 0; i < aborted.count; i++)
-        if (aborted.entries[i].last_offset >= c->next_offset)
-            find(c, !(c->is_open && c->is_last), name, (int64_t)(i * TXN_INDEX_ENTRY_BYTES),
-                 "a marker at offset %" PRId64 ", the segment ends at %" PRId64, aborted.entries[i].last_offset,
-                 c->next_offset);
+        check_aborted(c, &aborted.entries[i], name, (int64_t)(i * TXN_INDEX_ENTRY_BYTES));
     txn_index_free(&aborted);
     free(data);
     return 0;
@@ -398,6 +438,7 @@ static int verify_segment(struct verifying *c, const struct inspect_segment *seg
     if (error == 0) error = walk_segment(c, file, segment->size_bytes);
     if (error < 0) error = skip_segment(c, error);
     if (!c->is_partial) error = check_txn_index(c);
+    txn_index_free(&c->aborts);
     free(c->index.data);
     free(c->times.data);
     c->index.data = c->times.data = NULL;

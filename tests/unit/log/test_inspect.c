@@ -2,6 +2,7 @@
 // log/inspect: what is there, and whether verification finds every kind of damage, at the right file and byte.
 #include "base/bits.h"
 #include "log/inspect.h"
+#include "log/txn_index.h"
 #include "replica.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -203,6 +204,33 @@ Test(inspect, small_files) {
         struct found found = verify(&r, NULL);
         cr_assert_eq(found.damages, 1, "%s: %s", cases[i].name, found.all);
         cr_assert_not_null(strstr(cases[i].name, found.last_file), "%s: %s", cases[i].name, found.all);
+        replica_close(&r);
+    }
+}
+
+// An entry of the index of aborted transactions is believed no byte of what the log says better: the marker's place and
+// producer; and the transaction lies before its marker.
+Test(inspect, aborted_transactions) {
+    // Of the second entry: version, producer, first offset, marker, last stable offset.
+    static const size_t flipped[] = {0, 2, 9, 10, 16, 18, 25, 26, 33};
+    for (size_t i = 0; i < sizeof flipped / sizeof flipped[0]; i++) {
+        struct replica r;
+        struct batch_options options = idempotent(0);
+        options.is_transactional = true;
+        replica_open(&r);
+        for (int transaction = 0; transaction < 4; transaction++) {
+            options.base_sequence = transaction * 2;
+            replica_append(&r, 2, 200, options);
+            replica_marker(&r, 5, 0, transaction != 0); // the first one is committed
+        }
+        struct log_load load = replica_load(&r);
+        log_free(replica_load_with(&r, &load, 0));
+        fixture_write_text(&r.f, ".kafka_cleanshutdown", "");
+        cr_assert_str_eq(verify(&r, NULL).all, "");
+        replica_flip(&r, replica_file(&r, 0, ".txnindex"), TXN_INDEX_ENTRY_BYTES + flipped[i], 0x40);
+        struct found found = verify(&r, NULL);
+        cr_assert_eq(found.damages, 1, "byte %zu: %s", flipped[i], found.all);
+        cr_assert_not_null(strstr(found.last_file, ".txnindex"), "byte %zu: %s", flipped[i], found.all);
         replica_close(&r);
     }
 }
