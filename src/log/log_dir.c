@@ -5,7 +5,8 @@
 //
 // What may go wrong: an error of the disk; another process has the lock; foreign ids; a directory that no broker has
 // made (Kafka refuses it, as it may be somebody's data); a damaged high watermark checkpoint. A damaged recovery point
-// or log start checkpoint costs time only: it is taken for missing, and *reason says so.
+// or log start checkpoint costs time only: it is taken for missing, and *reason says so. *reason also names a partition
+// that the recovery points know and that is not there.
 #include "log/log_dir.h"
 #include "base/assert.h"
 #include "log/checkpoint.h"
@@ -16,6 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const LOCK_FILE = ".lock";
 enum { META_FILE_BYTES_MAX = 1 << 20 };
@@ -193,6 +195,42 @@ static int64_t offset_in(const struct checkpoint *checkpoint, const struct log_d
     return e && e->offset >= 0 ? e->offset : otherwise;
 }
 
+static bool is_being_deleted(const struct opening *o, const struct checkpoint_entry *e) {
+    for (size_t i = 0; i < o->names.count; i++) {
+        struct str topic;
+        int32_t partition;
+        // The topic may be cut in such a name.
+        if (dir_name_parse(str_of(o->names.names[i]), &topic, &partition) == DIR_DELETE && partition == e->partition &&
+            strncmp(topic.data, e->topic, topic.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Such a partition begins anew, empty, as in Kafka: an operator may want just that, but must not miss it otherwise.
+static void warn_of_missing(struct opening *o, const struct checkpoint *recovery_point) {
+    const struct checkpoint_entry *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < recovery_point->count; i++) {
+        const struct checkpoint_entry *e = &recovery_point->entries[i];
+        char name[DIR_NAME_BYTES_MAX + 1];
+        if (e->offset <= 0 || strlen(e->topic) + 12 > DIR_NAME_BYTES_MAX) continue;
+        dir_name_print(name, e->topic, e->partition);
+        if (name_list_has(&o->names, name) || is_being_deleted(o, e)) continue;
+        if (!first) first = e;
+        count++;
+    }
+    if (!first) return;
+    text_addf(&o->reason, "%s%s: partitions whose directories are missing here: %zu, first ",
+              o->reason.size ? "; " : "", o->open->path, count);
+    text_add_escaped(&o->reason, str_of(first->topic));
+    text_addf(&o->reason,
+              "-%d, which was durable up to offset %" PRId64
+              ": where their topics exist they begin anew, empty; to have "
+              "the records again, stop the broker and restore the directories",
+              first->partition, first->offset);
+}
+
 static int64_t read_checkpoints(struct opening *o) {
     struct checkpoint recovery_point = {0}, log_start = {0}, high_watermark = {0};
     int64_t error = read_checkpoint(o, CHECKPOINT_HIGH_WATERMARK, &high_watermark);
@@ -204,6 +242,7 @@ static int64_t read_checkpoints(struct opening *o) {
         p->log_start_offset = offset_in(&log_start, p, -1);
         p->high_watermark = offset_in(&high_watermark, p, -1);
     }
+    if (error == 0) warn_of_missing(o, &recovery_point);
     checkpoint_free(&recovery_point);
     checkpoint_free(&log_start);
     checkpoint_free(&high_watermark);
