@@ -125,6 +125,20 @@ static int64_t finish_swap(struct loading *l, const struct name_list *names) {
     return error;
 }
 
+// Between segments that are there no crash leaves an index without its log: somebody else has removed the log.
+static void note_orphan(struct loading *l, const struct name_list *names, int64_t base_offset) {
+    bool is_above = false, is_below = false;
+    for (size_t i = 0; i < names->count; i++) {
+        int64_t offset;
+        struct str suffix;
+        if (!file_name_parse(str_of(names->names[i]), &offset, &suffix) || !str_is(suffix, ".log")) continue;
+        is_above = is_above || offset < base_offset;
+        is_below = is_below || offset > base_offset;
+    }
+    if (is_above && is_below)
+        loading_note(l, "%020" PRId64 ".log is missing, though it has an index: its records are lost", base_offset);
+}
+
 static int64_t drop_orphans(struct loading *l, const struct name_list *names) {
     for (size_t i = 0; i < names->count; i++) {
         int64_t offset;
@@ -132,6 +146,7 @@ static int64_t drop_orphans(struct loading *l, const struct name_list *names) {
         if (!file_name_parse(str_of(names->names[i]), &offset, &suffix)) continue;
         if (!str_is(suffix, ".index") && !str_is(suffix, ".timeindex") && !str_is(suffix, ".txnindex")) continue;
         if (loading_has_file(l, offset, ".log")) continue;
+        if (str_is(suffix, ".index")) note_orphan(l, names, offset);
         int64_t error = delete_file(l, names->names[i]);
         if (error < 0) return error;
     }

@@ -289,6 +289,22 @@ Test(load, leftovers) {
     replica_close(&r);
 }
 
+// The .log of a segment in the middle is gone, which no crash does; of one at an end it may be.
+Test(load, a_missing_segment_is_told) {
+    for (int base = 0; base <= 80; base += 80) {
+        struct replica r;
+        three_recovered(&r);
+        os_unlink(r.f.host, fixture_path(&r.f, replica_file(&r, base, ".log")));
+        struct log_load load = replica_load(&r);
+        load.clean = true;
+        log_free(replica_load_with(&r, &load, 0));
+        cr_assert_str_eq(load.reason, base == 0 ? ""
+                                                : "00000000000000000080.log is missing, though it has an index: its "
+                                                  "records are lost");
+        replica_close(&r);
+    }
+}
+
 // Compaction had finished the output for the first two segments, and then the crash came: at any of its steps.
 Test(load, an_interrupted_swap_is_finished) {
     for (int step = 0; step < 4; step++) {
