@@ -496,6 +496,11 @@ static bool has_segment(const struct inspect_segments *segments, int64_t base_of
     return false;
 }
 
+static bool is_between(const struct inspect_segments *segments, int64_t base_offset) {
+    return segments->count > 0 && segments->items[0].base_offset < base_offset &&
+           segments->items[segments->count - 1].base_offset > base_offset;
+}
+
 // While a broker runs, retention may be between the files of one segment.
 static int check_orphans(struct verifying *c, const struct inspect_segments *segments) {
     struct name_list names;
@@ -505,8 +510,11 @@ static int check_orphans(struct verifying *c, const struct inspect_segments *seg
         struct str suffix;
         if (!file_name_parse(str_of(names.names[i]), &base, &suffix)) continue;
         bool is_index = str_is(suffix, ".index") || str_is(suffix, ".timeindex") || str_is(suffix, ".txnindex");
-        if (is_index && !has_segment(segments, base))
-            find(c, false, names.names[i], -1, "there is no .log file beside it: the next start deletes it");
+        if (!is_index || has_segment(segments, base)) continue;
+        // Nothing but a hand that removed the log leaves one between two others.
+        bool is_lost = str_is(suffix, ".index") && is_between(segments, base);
+        find(c, is_lost, names.names[i], -1, "there is no .log file beside it: %s",
+             is_lost ? "the records of a segment are missing" : "the next start deletes it");
     }
     name_list_free(&names);
     return error;

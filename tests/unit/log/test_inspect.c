@@ -276,6 +276,19 @@ Test(inspect, files_without_their_log) {
     }
 }
 
+// An index between two segments tells of a log that somebody has removed.
+Test(inspect, a_segment_missing_in_the_middle) {
+    struct replica r;
+    two_segments(&r, true);
+    fixture_write_text(&r.f, "t-0/00000000000000000042.timeindex", "");
+    cr_assert_eq(verify(&r, NULL).damages, 0);
+    fixture_write_text(&r.f, "t-0/00000000000000000042.index", "");
+    struct found found = verify(&r, NULL);
+    cr_assert_eq(found.damages, 1, "%s", found.all);
+    cr_assert_not_null(strstr(found.all, "the records of a segment are missing"));
+    replica_close(&r);
+}
+
 // DeleteRecords moved the start of the log to an offset in the middle of a batch, of an epoch and of a segment.
 Test(inspect, epochs_begin_where_the_log_begins) {
     static const struct {
