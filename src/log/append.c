@@ -15,6 +15,7 @@
 #include "log/check.h"
 #include "log/roll.h"
 #include "log/shard.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -291,7 +292,7 @@ static flow_next writer_step_cut(struct flow *flow) {
     struct log_writer *w = log->write;
     producers_undo(&log->producers, w->start_offset);
     txn_index_truncate(&log_active_segment(log)->aborted, w->start_offset);
-    if (!log_is_full_disk(w->error)) {
+    if (!os_is_shortage(w->error)) {
         log_fail_directory(log, "writing a segment", w->error);
         answer_all(&w->group, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
         answer_all(&log->appends, KAFKA_ERROR_KAFKA_STORAGE_ERROR);

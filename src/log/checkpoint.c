@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "config/topic_name.h"
 #include "log/files.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -204,7 +205,6 @@ int checkpoint_write(struct os_host *host, struct log_dir *dir, enum checkpoint_
     char *text = checkpoint_format(checkpoint, &size);
     int error = file_replace(host, dir->path, checkpoint_file_name(kind), text, size);
     free(text);
-    bool disk_full = error == -ENOSPC || error == -EDQUOT; // the old file is still there
-    if (error < 0 && !disk_full) log_dir_fail(dir, checkpoint_file_name(kind), error);
+    if (error < 0 && !os_is_shortage(error)) log_dir_fail(dir, checkpoint_file_name(kind), error);
     return error;
 }

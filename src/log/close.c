@@ -10,15 +10,19 @@
 #include "log/dir_name.h"
 #include "log/files.h"
 #include "log/save.h"
-#include <errno.h>
+#include "os/shortage.h"
 #include <stdlib.h>
 
 #define CLOSE_STEPS(STEP)                                                                                              \
     STEP(close, quiet)                                                                                                 \
     STEP(close, open)                                                                                                  \
     STEP(close, flush)                                                                                                 \
-    STEP(close, saved) STEP(close, remove) STEP(close, removed) STEP(close, release)
+    STEP(close, saved) STEP(close, remove) STEP(close, rename) STEP(close, removed) STEP(close, release)
 FLOW_DEFINE(close, CLOSE_STEPS)
+
+// A directory that cannot be removed stays until the next start: whoever has ordered it is told, and it is the same
+// then.
+enum { REMOVE_TRIES = 10, REMOVE_AGAIN_MS = 300 };
 
 struct close_task {
     struct flow flow;
@@ -31,6 +35,8 @@ struct close_task {
     // lent to the function that renames
     char *from, *to, *parent;
     bool is_deleted; // at once
+    int tries;       // to remove it, that met a shortage
+    struct flow_timer again;
 };
 
 static struct close_task *close_task_of(struct flow *flow) {
@@ -98,15 +104,7 @@ static flow_next close_step_saved(struct flow *flow) {
 // ---- removing
 static int64_t remove_run(struct os_host *host, void *argument) {
     struct close_task *t = argument;
-    int error = os_rename(host, t->from, t->to);
-    if (log_is_full_disk(error)) { // the longer name does not fit into the parent
-        t->is_deleted = true;
-        error = directory_delete(host, t->from);
-    }
-#ifdef TAILRACE_PLANT_REMOVAL_UNSYNCED
-    return error;
-#endif
-    return error != 0 ? error : directory_sync(host, t->parent);
+    return deletion_mark_directory(host, t->parent, t->from, t->to, &t->is_deleted);
 }
 
 static flow_next close_step_remove(struct flow *flow) {
@@ -120,13 +118,24 @@ static flow_next close_step_remove(struct flow *flow) {
     t->to = strdup(path);
     t->parent = log->dir->path;
     ASSERT(t->to != NULL);
-    os_offload(log->core->os, &t->op.op, remove_run, t);
+    return FLOW_NEXT;
+}
+
+static flow_next close_step_rename(struct flow *flow) {
+    struct close_task *t = close_task_of(flow);
+    if (t->tries > 0 && !t->again.fired) return FLOW_WAIT;
+    os_offload(t->log->core->os, &t->op.op, remove_run, t);
     return FLOW_NEXT;
 }
 
 static flow_next close_step_removed(struct flow *flow) {
     struct close_task *t = close_task_of(flow);
     if (t->op.op.in_flight) return FLOW_WAIT;
+    if (os_is_shortage(t->op.op.result)) {
+        if (++t->tries == REMOVE_TRIES) return FLOW_DONE(flow, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
+        flow_timer_set(&t->again, flow, REMOVE_AGAIN_MS);
+        return FLOW_GOTO(close, rename);
+    }
     if (t->op.op.result < 0)
         return FLOW_DONE(flow, log_fail_directory(t->log, "renaming a partition's directory", (int)t->op.op.result));
     if (!t->is_deleted) deletion_of_directory(t->log->shard, t->to, t->log->config.file_delete_delay_ms);
@@ -148,6 +157,7 @@ static void take_apart(struct log *log) {
 static flow_next close_step_release(struct flow *flow) {
     struct close_task *t = close_task_of(flow);
     ASSERT(!t->log->flush.in_flight && t->log->readers == 0);
+    flow_timer_cancel(&t->again);
     flush_await_no_more(&t->flush_wait);
     take_apart(t->log);
     t->close->error = flow->error;

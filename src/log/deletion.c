@@ -3,6 +3,7 @@
 // (directories) delete what bears the suffix. So does a stop: what still waits is left to the next start.
 #include "log/deletion.h"
 #include "log/files.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,10 +31,28 @@ int deletion_mark_segment(struct os_host *host, const char *directory, int64_t b
             !segment_path(to, directory, base_offset, suffix))
             return -ENAMETOOLONG;
         int error = os_rename(host, from, to);
-        if (log_is_full_disk(error)) error = os_unlink(host, from); // no room in the directory for the longer name
+        if (os_is_full_disk(error)) error = os_unlink(host, from); // no room in the directory for the longer name
         if (error != 0 && error != -ENOENT) return error;
     }
     return 0;
+}
+
+int deletion_mark_directory(struct os_host *host, const char *parent, const char *from, const char *to,
+                            bool *is_deleted) {
+    int directory = directory_open(host, parent);
+    if (directory < 0) return directory;
+    int error = os_rename(host, from, to);
+    if (os_is_full_disk(error)) { // the longer name does not fit into the parent
+        *is_deleted = true;
+        error = directory_delete(host, from);
+    }
+#ifdef TAILRACE_PLANT_REMOVAL_UNSYNCED
+    os_close(host, directory);
+    return error;
+#endif
+    if (error == 0) return directory_sync_and_close(host, directory);
+    os_close(host, directory);
+    return error;
 }
 
 static void delete_segments(struct os_host *host, const struct deletion *d) {
@@ -56,7 +75,9 @@ static int64_t deletion_run(struct os_host *host, void *argument) {
     }
     if (!d->sync) return 0;
     int error = directory_sync(host, d->bases ? d->directory : d->shard->dir->path);
-    if (error < 0 && error != -ENOENT) log_dir_fail(d->shard->dir, "fsync after a deletion", error);
+    // No descriptor: the names are gone, and at worst come back in a power cut; then the next start deletes them again.
+    if (error < 0 && error != -ENOENT && !os_is_shortage(error))
+        log_dir_fail(d->shard->dir, "fsync after a deletion", error);
     return 0;
 }
 

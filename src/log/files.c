@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replacing a file: write <name>.tmp, fsync it, rename it over the name, fsync the directory. Whatever fails, the name
-// still holds its old bytes (or, if only the last fsync failed, one of the two), and the error goes to the caller, who
-// decides what it means for the directory.
+// Replacing a file: open the directory, write <name>.tmp, fsync it, rename it over the name, fsync the directory.
+// Whatever fails, the name still holds its old bytes (or, if only the last fsync failed, one of the two), and the error
+// goes to the caller, who decides what it means for the directory. The directory is opened first, so that a lack of
+// descriptors never comes after the rename.
 #include "log/files.h"
 #include "base/assert.h"
 #include "base/text.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +60,9 @@ int file_write_all(struct os_host *host, int file, const void *data, size_t size
     return 0;
 }
 
-// A full disk is no disaster when a write says so, but it is when an fsync does: what it lost is not known.
+// A shortage is no disaster when an open or a write says so, but it is when an fsync does: what it lost is not known.
 static int sync_error(int error) {
-    return error == -ENOSPC || error == -EDQUOT ? -EIO : error;
+    return os_is_shortage(error) ? -EIO : error;
 }
 
 static int write_new(struct os_host *host, const char *path, const void *data, size_t size_bytes, bool sync) {
@@ -84,13 +86,14 @@ int file_replace(struct os_host *host, const char *directory, const char *name, 
     if (!path_join(path, directory, name) || !path_join(temporary, directory, name)) return -ENAMETOOLONG;
     if (strlen(temporary) + sizeof ".tmp" > sizeof temporary) return -ENAMETOOLONG;
     strcat(temporary, ".tmp");
+    int parent = directory_open(host, directory);
+    if (parent < 0) return parent;
     int error = write_new(host, temporary, data, size_bytes, true);
     if (error == 0) error = os_rename(host, temporary, path);
-    if (error < 0) {
-        os_unlink(host, temporary);
-        return error;
-    }
-    return directory_sync(host, directory);
+    if (error == 0) return directory_sync_and_close(host, parent);
+    os_unlink(host, temporary);
+    os_close(host, parent);
+    return error;
 }
 
 bool file_exists(struct os_host *host, const char *directory, const char *name) {
@@ -114,12 +117,19 @@ int file_rename(struct os_host *host, const char *directory, const char *from, c
 
 // ---- directories
 // ----------------------------------------------------------------------------------------------------------------------
-int directory_sync(struct os_host *host, const char *path) {
-    int directory = os_open(host, path, OS_READ | OS_DIRECTORY);
-    if (directory < 0) return directory;
+int directory_open(struct os_host *host, const char *path) {
+    return os_open(host, path, OS_READ | OS_DIRECTORY);
+}
+
+int directory_sync_and_close(struct os_host *host, int directory) {
     int error = sync_error(os_fsync(host, directory));
     os_close(host, directory);
     return error;
+}
+
+int directory_sync(struct os_host *host, const char *path) {
+    int directory = directory_open(host, path);
+    return directory < 0 ? directory : directory_sync_and_close(host, directory);
 }
 
 // "a/b/c" -> "a/b"; "c" -> "."; "/c" -> "/".

@@ -142,7 +142,6 @@ void log_reader_ends(struct log *log);
 // Fails the directory and tells the logs of this core; returns KAFKA_STORAGE_ERROR.
 int16_t log_fail_directory(struct log *log, const char *what, int error);
 void log_tell_failed(struct log *log);
-bool log_is_full_disk(int64_t error); // -ENOSPC, -EDQUOT, -EFBIG
 // The segment that holds the offset (or would), and the offset behind its last one.
 size_t log_segment_index(const struct log *log, int64_t offset);
 int64_t log_segment_end(const struct log *log, size_t index);

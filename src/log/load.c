@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "log/dir_name.h"
 #include "log/partition_metadata.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -376,10 +377,6 @@ static int64_t create(struct loading *l) {
 
 // ---- the whole
 // --------------------------------------------------------------------------------------------------------------------------
-static bool is_shortage(int64_t error) {
-    return error == -ENOSPC || error == -EDQUOT || error == -EMFILE || error == -ENFILE || error == -ENOMEM;
-}
-
 static int16_t conclude(struct loading *l, int64_t error) {
     if (error == 0) return KAFKA_ERROR_NONE;
     if (l->log) log_free(l->log);
@@ -388,7 +385,7 @@ static int16_t conclude(struct loading *l, int64_t error) {
     ASSERT(error != LOADING_AGAIN);
     if (error == LOADING_CORRUPT) return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
     loading_note(l, "%s: %s", l->path, os_error_text((int)error));
-    if (!is_shortage(error)) log_dir_fail(l->load->dir, l->path, (int)error);
+    if (!os_is_shortage(error)) log_dir_fail(l->load->dir, l->path, (int)error);
     return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
 }
 

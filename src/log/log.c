@@ -142,10 +142,6 @@ int16_t log_fail_directory(struct log *log, const char *what, int error) {
     return KAFKA_ERROR_KAFKA_STORAGE_ERROR;
 }
 
-bool log_is_full_disk(int64_t error) {
-    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG; // EFBIG: the limit of file sizes
-}
-
 void log_tell_failed(struct log *log) {
     flush_wake_waiters(log);
     if (log->failed_told) return;

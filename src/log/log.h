@@ -9,8 +9,9 @@
 //   log start <= last stable offset <= high watermark <= log end;  flushed end <= log end
 //
 // Errors: Kafka's codes. A failed write or fsync (EIO, EROFS, a failed fsync of any kind) fails the whole directory
-// (log_dir_fail) for the life of the process; ENOSPC/EDQUOT on a write cuts the log back to its last whole batch and
-// answers KAFKA_STORAGE_ERROR.
+// (log_dir_fail) for the life of the process; a shortage (os_is_shortage) on a write cuts the log back to its last
+// whole batch and answers KAFKA_STORAGE_ERROR. A shortage in other work fails that work only, which leaves everything
+// as it was; but truncation has nothing to go back to, and fails the directory.
 #pragma once
 
 #include "config/topic.h"

@@ -13,6 +13,7 @@
 #include "log/dir_name.h"
 #include "log/files.h"
 #include "log/meta.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker
     meta_format(&meta, os_host_wall_ms(host), &t);
     ASSERT(!t.truncated);
     int result = file_replace(host, dir->path, LOG_DIR_META, out, t.size);
-    if (result < 0 && result != -ENOSPC && result != -EDQUOT) log_dir_fail(dir, LOG_DIR_META, result);
+    if (result < 0 && !os_is_shortage(result)) log_dir_fail(dir, LOG_DIR_META, result);
     return result;
 }
 

@@ -95,7 +95,8 @@ int log_dir_write_meta(struct os_host *host, struct log_dir *dir, int32_t broker
 
 enum checkpoint_kind { CHECKPOINT_RECOVERY_POINT, CHECKPOINT_LOG_START, CHECKPOINT_HIGH_WATERMARK, CHECKPOINT_CLEANER };
 // [any] Replaces the file durably: temporary file, fsync, rename, fsync of the directory. Returns 0 or a negative
-// errno: -ENOSPC or -EDQUOT and the old file is still there, or something else and the directory has been failed.
+// errno: a shortage (os_is_shortage) and the old file is still there, or something else and the directory has been
+// failed.
 int checkpoint_write(struct os_host *host, struct log_dir *dir, enum checkpoint_kind kind,
                      const struct checkpoint *checkpoint);
 // [any] Missing or empty is no entries. A wrong count, version or field count: -EINVAL. The caller frees the entries.

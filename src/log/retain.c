@@ -3,13 +3,14 @@
 // retention.c decides. The log forgets them at once; their files get the suffix .deleted (in order, so that a crash
 // leaves no hole), and are deleted after file_delete_delay_ms. A read that holds one of them keeps its file.
 //
-// Failure: what cannot be renamed fails the directory; what cannot be deleted is left to the next start.
+// Failure: what cannot be renamed fails the directory; what cannot be deleted is left to the next start. The directory
+// is opened first, for its fsync: without a descriptor nothing happens, and the next pass tries again.
 #include "log/deletion.h"
 #include "log/files.h"
 #include "log/retention.h"
 #include "log/roll.h"
 #include "log/shard.h"
-#include <errno.h>
+#include "os/shortage.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,9 @@
 #define RETAIN_STEPS(STEP)                                                                                             \
     STEP(retain, begin)                                                                                                \
     STEP(retain, decide)                                                                                               \
-    STEP(retain, open) STEP(retain, rolling) STEP(retain, remove) STEP(retain, renamed) STEP(retain, release)
+    STEP(retain, open)                                                                                                 \
+    STEP(retain, rolling)                                                                                              \
+    STEP(retain, prepare) STEP(retain, remove) STEP(retain, renamed) STEP(retain, release)
 FLOW_DEFINE(retain, RETAIN_STEPS)
 
 struct retain_task {
@@ -28,6 +31,7 @@ struct retain_task {
     const char *directory;
     int64_t *bases;
     size_t base_count;
+    int directory_file;
 };
 
 static struct retain_task *retain_task_of(struct flow *flow) {
@@ -91,7 +95,7 @@ static flow_next retain_step_decide(struct flow *flow) {
     if (t->plan.delete_count == 0) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     if (t->plan.roll) return FLOW_NEXT;
     log_turn_give(&log->writer_turn, &t->task.writer);
-    return FLOW_GOTO(retain, remove);
+    return FLOW_GOTO(retain, prepare);
 }
 
 static flow_next retain_step_open(struct flow *flow) {
@@ -113,24 +117,41 @@ static flow_next retain_step_rolling(struct flow *flow) {
 }
 
 // ---- removing
+static int64_t prepare_run(struct os_host *host, void *argument) {
+    struct retain_task *t = argument;
+    return directory_open(host, t->directory);
+}
+
 static int64_t rename_run(struct os_host *host, void *argument) {
     struct retain_task *t = argument;
-    for (size_t i = 0; i < t->base_count; i++) {
-        int error = deletion_mark_segment(host, t->directory, t->bases[i]);
-        if (error != 0) return error;
-    }
-    return directory_sync(host, t->directory);
+    int error = 0;
+    for (size_t i = 0; i < t->base_count && error == 0; i++)
+        error = deletion_mark_segment(host, t->directory, t->bases[i]);
+    if (error == 0) return directory_sync_and_close(host, t->directory_file);
+    os_close(host, t->directory_file);
+    return error;
+}
+
+static flow_next retain_step_prepare(struct flow *flow) {
+    struct retain_task *t = retain_task_of(flow);
+    t->directory = t->task.log->path;
+    os_offload(t->task.log->core->os, &t->task.op.op, prepare_run, t);
+    return FLOW_NEXT;
 }
 
 static flow_next retain_step_remove(struct flow *flow) {
     struct retain_task *t = retain_task_of(flow);
     struct log *log = t->task.log;
-    size_t count = t->plan.delete_count;
+    if (t->task.op.op.in_flight) return FLOW_WAIT;
+    int64_t file = t->task.op.op.result;
+    if (os_is_shortage(file)) return FLOW_DONE(flow, KAFKA_ERROR_KAFKA_STORAGE_ERROR);
+    if (file < 0) return FLOW_DONE(flow, log_fail_directory(log, "renaming a segment", (int)file));
+    t->directory_file = (int)file;
+    size_t count = t->plan.delete_count; // the turn of maintenance is ours: nobody else has taken any of them
     ASSERT(count < log->segment_count);
     t->bases = malloc(count * sizeof *t->bases);
     ASSERT(t->bases != NULL);
     t->base_count = count;
-    t->directory = log->path;
     for (size_t i = 0; i < count; i++)
         t->bases[i] = log->segments[i]->base_offset;
     raise_start(log, max_i64(t->plan.log_start_offset, log->segments[count]->base_offset));

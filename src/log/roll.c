@@ -10,7 +10,7 @@
 #include "log/roll.h"
 #include "log/files.h"
 #include "log/shard.h"
-#include <errno.h>
+#include "os/shortage.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,18 +69,33 @@ static int trim_sealed(struct os_host *host, struct log_roll *roll) {
     return error;
 }
 
-static int64_t roll_run(struct os_host *host, void *argument) {
-    struct log_roll *roll = argument;
+static int make_segment(struct os_host *host, struct log_roll *roll) {
     int error = segment_write_indexes(host, roll->directory, roll->sealed, true, false);
     if (error == 0) error = write_snapshot(host, roll);
     if (error != 0) return error;
     error = trim_sealed(host, roll);
     if (error != 0) return error;
     roll->file = segment_create_files(host, roll->directory, roll->base_offset, roll->allocate_bytes);
-    error = roll->file < 0 ? roll->file : directory_sync(host, roll->directory);
+    if (roll->file >= 0) return 0;
+    remove_created(host, roll);
+    return roll->file;
+}
+
+// The directory is opened before anything is made: when the descriptors run out, nothing is there that a power cut
+// could bring back.
+static int64_t roll_run(struct os_host *host, void *argument) {
+    struct log_roll *roll = argument;
+    int directory = directory_open(host, roll->directory);
+    if (directory < 0) return directory;
+    int error = make_segment(host, roll);
+    if (error != 0) {
+        os_close(host, directory);
+        return error;
+    }
+    error = directory_sync_and_close(host, directory);
     if (error == 0) return 0;
-    roll->sync_failed = roll->file >= 0;
-    if (roll->file >= 0) os_close(host, roll->file);
+    roll->sync_failed = true;
+    os_close(host, roll->file);
     roll->file = -1;
     remove_created(host, roll);
     return error;
@@ -130,10 +145,6 @@ static void roll_install(struct log *log, struct log_roll *roll) {
     core_trace(log->core, "rolled", log->topic, (uint64_t)roll->base_offset);
 }
 
-static bool leaves_the_log_usable(int error) {
-    return log_is_full_disk(error) || error == -EMFILE || error == -ENFILE || error == -ENOMEM;
-}
-
 bool log_roll_is_done(struct log *log, struct log_roll *roll) {
     if (roll->op.op.in_flight) return false;
     if (roll->finished) return true;
@@ -143,7 +154,7 @@ bool log_roll_is_done(struct log *log, struct log_roll *roll) {
     if (error == 0) {
         roll->sealed->preallocated = false;
         roll_install(log, roll);
-    } else if (roll->sync_failed || !leaves_the_log_usable(error)) {
+    } else if (roll->sync_failed || !os_is_shortage(error)) {
         roll->error = log_fail_directory(log, "making a new segment", error);
     } else {
         roll->error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;

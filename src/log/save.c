@@ -3,11 +3,12 @@
 // appends go on meanwhile. Then the batches up to the collected end are flushed, indexes, snapshot and epochs are
 // written and fsynced, and only then does the recovery point move: recovery never needs what is older.
 //
-// Failure: no space fails this checkpoint, the next one tries again. A failed fsync, or any other error, fails the
-// directory.
+// Failure: no space or no descriptor fails this checkpoint, the next one tries again: it writes the same bytes at the
+// same places, and those behind them. A failed fsync, or any other error, fails the directory.
 #include "log/save.h"
 #include "log/files.h"
 #include "log/snapshot.h"
+#include "os/shortage.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,17 +149,26 @@ static int save_snapshot(struct os_host *host, struct save *save) {
     return write_part(host, save, name, (struct bytes){save->snapshot, save->snapshot_bytes}, 0, true);
 }
 
-int64_t save_run(struct os_host *host, void *argument) {
-    struct save *save = argument;
+static int save_files(struct os_host *host, struct save *save) {
     int error = trim_log(host, save);
     for (size_t i = 0; i < save->index_count && error == 0; i++)
         error = save_index(host, save, &save->indexes[i]);
     if (error == 0) error = save_snapshot(host, save);
     if (error == 0 && save->epochs)
         error = file_replace(host, save->directory, "leader-epoch-checkpoint", save->epochs, save->epochs_bytes);
-    if (error != 0) return error;
-    if (!save->epochs) error = directory_sync(host, save->directory); // else that was the end of replacing its file
-    if (error != 0) save->sync_failed = true;
+    return error;
+}
+
+int64_t save_run(struct os_host *host, void *argument) {
+    struct save *save = argument;
+    int directory = directory_open(host, save->directory);
+    if (directory < 0) return directory;
+    int error = save_files(host, save);
+    if (error != 0 || save->epochs) { // replacing their file has ended with the fsync of the directory
+        os_close(host, directory);
+    } else {
+        error = directory_sync_and_close(host, directory);
+    }
     if (error == 0 && save->stale_snapshot >= 0) error = snapshot_delete(host, save->directory, save->stale_snapshot);
     return error;
 }
@@ -202,7 +212,7 @@ int16_t save_finish(struct log *log, struct save *save, int64_t result) {
         if (save->epochs) log->epochs.written_version = save->epochs_version;
         ASSERT(log->flushed_end >= save->end_offset);
         log->recovery_point = save->end_offset;
-    } else if (save->sync_failed || !log_is_full_disk(result)) {
+    } else if (save->sync_failed || !os_is_shortage(result)) {
         error = log_fail_directory(log, "writing indexes and producer state", (int)result);
     } else {
         error = KAFKA_ERROR_KAFKA_STORAGE_ERROR;

@@ -9,7 +9,7 @@
 //
 // On a full disk topics must be deleted still, so some space behind the file's end is reserved. When that is used up
 // too, the job is tried again until there is space; all answers wait meanwhile. A part that was written is overwritten
-// then, or cut by the next start.
+// then, or cut by the next start. The same where a new file meets that there is no descriptor left.
 //
 // Failure: if a job fails for any other reason, the store is broken for good; what was not durable is answered with
 // FAILED (outcome unknown: some of it may be found at the next start).
@@ -18,6 +18,7 @@
 #include "core/line.h"
 #include "metastore/metafile.h"
 #include "metastore/watches.h"
+#include "os/shortage.h"
 #include <stdlib.h>
 
 // Until the store is attached, the helper that opens it owns it; then the control core does, and a job's fields belong
@@ -49,16 +50,12 @@ struct embedded {
     uint64_t reserve_bytes;
     uint64_t reserved_bytes; // the file has space up to here
     uint64_t room_bytes;     // free on the disk when it was looked at last
-    // The disk is full
+    // The disk is full, or there is no descriptor for a new file
     bool waits_for_space; // the job will be tried again
     bool hurry;           // not any more
     struct flow_timer retry;
 };
-enum {
-    RETRY_MS = 500,
-    NO_SPACE = -28,    // ENOSPC
-    QUOTA_USED = -122, // EDQUOT
-};
+enum { RETRY_MS = 500 };
 
 #define EMBEDDED_STEPS(STEP) STEP(embedded, serve) STEP(embedded, release)
 FLOW_DEFINE(embedded, EMBEDDED_STEPS)
@@ -69,13 +66,14 @@ static struct embedded *embedded_of(struct metastore *store) {
 
 // ---- file work, on helper threads
 
-static bool is_full_disk(int64_t error) {
-    return error == NO_SPACE || error == QUOTA_USED;
+// The limit of file sizes stays as it is while the broker runs: no reason to wait.
+static bool will_pass(int64_t error) {
+    return error != -EFBIG && os_is_shortage(error);
 }
 
 // What an fsync that finds no space has lost is not known.
 static int sync_error(int error) {
-    return is_full_disk(error) ? -5 : error; // EIO
+    return os_is_shortage(error) ? -EIO : error;
 }
 
 // Keeps space behind the end. What cannot be reserved is asked for again next time.
@@ -91,7 +89,7 @@ static int write_all(struct os_host *host, int file, const uint8_t *data, size_t
         struct os_vector vector = {data, size};
         int64_t n = os_pwritev(host, file, &vector, 1, position);
         if (n < 0) return (int)n;
-        if (n == 0) return NO_SPACE; // nothing can be written any more
+        if (n == 0) return -ENOSPC; // nothing can be written any more
         ASSERT((size_t)n <= size);
         data += n;
         size -= (size_t)n;
@@ -100,24 +98,28 @@ static int write_all(struct os_host *host, int file, const uint8_t *data, size_t
     return 0;
 }
 
-static int sync_parent(struct os_host *host, const char *path) {
+static int open_parent(struct os_host *host, const char *path) {
     const char *slash = strrchr(path, '/');
     char *parent = slash ? strndup(path, (size_t)max_i64(slash - path, 1)) : strdup(".");
     ASSERT(parent != NULL);
     int directory = os_open(host, parent, OS_READ | OS_DIRECTORY);
     free(parent);
+    return directory;
+}
+
+static int sync_parent(struct os_host *host, const char *path) {
+    int directory = open_parent(host, path);
     if (directory < 0) return directory;
     int result = os_fsync(host, directory);
     os_close(host, directory);
     return result;
 }
 
-// Puts a new file with these bytes in the place of the old one. Returns the file, or a negative errno.
-static int replace_file(struct os_host *host, const char *path, const struct metafile_buffer *bytes) {
+static int put_in_place(struct os_host *host, const char *path, int parent, const struct metafile_buffer *bytes) {
     char temporary[1024];
     struct text t = TEXT_IN(temporary);
     text_addf(&t, "%s.tmp", path);
-    if (t.truncated) return -36; // ENAMETOOLONG
+    if (t.truncated) return -ENAMETOOLONG;
     int file = os_open(host, temporary, OS_READ | OS_WRITE | OS_CREATE | OS_TRUNCATE);
     if (file < 0) return file;
     int result = os_lock(host, file);
@@ -125,12 +127,24 @@ static int replace_file(struct os_host *host, const char *path, const struct met
     if (result >= 0) result = sync_error(os_fsync(host, file));
     if (result >= 0) result = os_rename(host, temporary, path);
 #ifndef TAILRACE_PLANT_METASTORE_RENAME_UNSYNCED
-    if (result >= 0) result = sync_error(sync_parent(host, path));
+    if (result >= 0) result = sync_error(os_fsync(host, parent));
+#else
+    (void)parent;
 #endif
     if (result >= 0) return file;
     os_close(host, file);
-    if (is_full_disk(result)) os_unlink(host, temporary);
+    if (will_pass(result)) os_unlink(host, temporary);
     return result;
+}
+
+// Puts a new file with these bytes in the place of the old one. Returns the file, or a negative errno: a shortage
+// (also of descriptors: the directory is opened first) leaves the old one there.
+static int replace_file(struct os_host *host, const char *path, const struct metafile_buffer *bytes) {
+    int parent = open_parent(host, path);
+    if (parent < 0) return parent;
+    int file = put_in_place(host, path, parent, bytes);
+    os_close(host, parent);
+    return file;
 }
 
 static int64_t job_run(struct os_host *host, void *argument) {
@@ -367,14 +381,16 @@ static void serve_break(struct embedded *e, int64_t error) {
 }
 
 static bool serve_must_wait_for_space(const struct embedded *e) {
-    return is_full_disk(e->job.op.result) && !e->hurry && !e->closing && e->store.state != METASTORE_BROKEN;
+    return will_pass(e->job.op.result) && !e->hurry && !e->closing && e->store.state != METASTORE_BROKEN;
 }
 
 static void serve_job_done(struct embedded *e) {
     e->job_started = false;
     if (serve_must_wait_for_space(e)) {
         if (!e->waits_for_space)
-            line(e->store.core, LINE_WARN, "metastore", e->path, "disk_full", "unwritten_bytes=%zu", e->writing.size);
+            line(e->store.core, LINE_WARN, "metastore", e->path,
+                 os_is_full_disk(e->job.op.result) ? "disk_full" : "write_delayed", "unwritten_bytes=%zu reason=\"%s\"",
+                 e->writing.size, os_error_text((int)e->job.op.result));
         e->waits_for_space = true;
         flow_timer_set(&e->retry, &e->serve, RETRY_MS);
         return;

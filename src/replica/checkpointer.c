@@ -3,12 +3,14 @@
 // -> sleep. Between the last two, where a directory is short of space: free (every data core deletes now what it would
 // delete later, and the round is made again).
 //
-// A file that could not be written for want of space stays as it was, which is safe for a partition that lives on: a
-// checkpoint that lags makes recovery longer, not wrong. Whoever needs more (a deletion) waits, and is told; what it
-// has renamed gives the room for the file that it waits for, although file.delete.delay.ms is not over.
+// A file that could not be written for want of space, or of a descriptor, stays as it was, which is safe for a
+// partition that lives on: a checkpoint that lags makes recovery longer, not wrong. Whoever needs more (a deletion)
+// waits, and is told; what it has renamed gives the room for the file that it waits for, although file.delete.delay.ms
+// is not over.
 #include "replica/checkpointer.h"
 #include "base/hashmap.h"
 #include "core/line.h"
+#include "os/shortage.h"
 #include "tailrace/error.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +56,15 @@ static void tell_of_space(struct checkpointer *c) {
              "tailrace.disk.reserve.bytes=%llu reason=\"%s\"", (unsigned long long)dir->reserve_bytes,
              says[space].reason);
     }
+}
+
+// Once until a round has written everything again. What is full has its own line.
+static void tell_of_shortage(struct checkpointer *c, int shortage) {
+    const bool tells = shortage != 0 && !os_is_full_disk(shortage);
+    if (tells && !c->shortage_told)
+        line(c->core, LINE_WARN, "log", "", "checkpoint_delayed", "reason=\"%s\" retry_ms=%llu",
+             os_error_text(shortage), (unsigned long long)min_size(c->interval_ms, RETRY_MS));
+    if (tells || shortage == 0) c->shortage_told = tells;
 }
 
 void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
@@ -157,15 +168,16 @@ static flow_next checkpointer_step_write(struct flow *flow) {
 static flow_next checkpointer_step_written(struct flow *flow) {
     struct checkpointer *c = self(flow);
     if (c->op.op.in_flight) return FLOW_WAIT;
-    const bool disk_full = c->batch->disk_full, is_short = c->batch->short_of_space,
-               failed = disk_full || c->batch->dir_failed;
+    const int shortage = c->batch->shortage;
+    const bool is_short = c->batch->short_of_space, failed = shortage != 0 || c->batch->dir_failed;
     tell_of_space(c);
+    tell_of_shortage(c, shortage);
     ends_free(&c->batch->ends);
     free(c->batch);
     c->batch = NULL;
     for (struct list *link = list_pop_front(&c->in_round); link; link = list_pop_front(&c->in_round)) {
         struct checkpointer_wait *wait = container_of(link, struct checkpointer_wait, link);
-        if (disk_full && wait->tries_left > 0 && !c->hurry) {
+        if (shortage != 0 && wait->tries_left > 0 && !c->hurry) {
             wait->tries_left--;
             list_push_back(&c->waiting, link);
             continue;
@@ -173,7 +185,7 @@ static flow_next checkpointer_step_written(struct flow *flow) {
         wait->error = failed ? KAFKA_ERROR_KAFKA_STORAGE_ERROR : KAFKA_ERROR_NONE;
         wait->done(wait);
     }
-    c->retrying = disk_full;
+    c->retrying = shortage != 0;
     c->freed = false;
     for (int core = 0; is_short && core < c->data_cores; core++) {
         c->deletions[core].done = freed;
@@ -272,10 +284,12 @@ int64_t checkpoint_batch_run(struct os_host *host, void *argument) {
             int error = checkpoint_write(host, batch->dirs[dir], kinds[k], &checkpoint);
             if (error == 0 && written) *written = digest;
             if (error == 0) continue;
-            if (log_dir_is_failed(batch->dirs[dir]))
+            if (log_dir_is_failed(batch->dirs[dir])) {
                 batch->dir_failed = true;
-            else
-                batch->disk_full = is_full = true;
+                continue;
+            }
+            batch->shortage = error;
+            if (os_is_full_disk(error)) is_full = true;
         }
         if (space_check(host, batch->dirs[dir], is_full)) batch->short_of_space = true;
     }

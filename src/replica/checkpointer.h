@@ -25,7 +25,8 @@ struct checkpointer {
     void *context;
     // private
     struct list waiting, in_round; // of checkpointer_wait
-    bool retrying;                 // a disk is full: the next round comes with the timer only
+    bool retrying;                 // a disk is full, or the like: the next round comes with the timer only
+    bool shortage_told;            // a line tells of another shortage than a full disk
     bool hurry;
     bool freed; // something was deleted for its space: the next round comes at once
     struct flow_timer timer;
@@ -63,7 +64,7 @@ struct checkpoint_batch {
     int dir_count;
     struct ends_list ends;
     uint64_t *written;   // as in the checkpointer; NULL: write all
-    bool disk_full;      // out: a file of a directory that works is as it was
+    int shortage;        // out: the errno for which a file of a directory that works is as it was; 0: there is none
     bool dir_failed;     // out: a directory has failed in this round
     bool short_of_space; // out: so is a directory
 };

@@ -117,3 +117,16 @@ def memory_mib(broker):
 def cpu_s(broker):
     fields = pathlib.Path(f"/proc/{broker.pid()}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def descriptors(broker):
+    return len(os.listdir(f"/proc/{broker.pid()}/fd"))
+
+
+def newcomer_is_served(broker):
+    try:
+        with wire.Connection(broker.address, timeout_s=2) as connection:
+            connection.api_versions()
+        return True
+    except OSError:
+        return False

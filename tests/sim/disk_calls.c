@@ -118,6 +118,8 @@ int os_open(struct os_host *host, const char *path, int flags) {
     struct place place;
     int error = find(host, path, &place);
     if (error) return error;
+    const uint32_t emfile = place.directory->disk->faults.open_emfile;
+    if (emfile > 0 && sim_chance(SIM_FAULTS, emfile)) return -EMFILE;
     if (!place.inode && !(flags & OS_CREATE)) return -ENOENT;
     if (place.inode && (flags & OS_CREATE) && (flags & OS_EXCLUSIVE)) return -EEXIST;
     if (place.inode && place.inode->is_directory && (flags & (OS_WRITE | OS_TRUNCATE | OS_CREATE))) return -EISDIR;

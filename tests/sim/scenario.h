@@ -28,6 +28,7 @@ void scenario_broker_disk(void);
 void scenario_topics(void);
 void scenario_topics_disk(void);
 void scenario_full(void);
+void scenario_shortage(void);
 void scenario_clock(void);
 void scenario_sessions(void);
 void scenario_configs(void);

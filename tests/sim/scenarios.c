@@ -30,6 +30,7 @@ static const struct scenario scenarios[] = {
     {"stops-disk", "the same on two disks that fail", scenario_stops_disk, false},
     {"topics-disk", "the same on two disks that fail and fill up", scenario_topics_disk, false},
     {"full", "a topic is deleted because its disk is full", scenario_full, false},
+    {"shortage", "a process with few descriptors left, or none, at times", scenario_shortage, false},
 };
 
 const struct scenario *scenario_at(int index) {

@@ -101,8 +101,9 @@ void sim_trace_core(struct core *core);
 struct sim_disk_faults {
     uint32_t read_eio, write_eio, fsync_eio, short_write, cache_miss, slow;
     uint32_t read_eio_in, write_eio_in, fsync_eio_in;
-    uint64_t slow_ns;  // what a slow operation takes at most
-    uint64_t capacity; // bytes
+    uint32_t open_emfile; // of the openings of files
+    uint64_t slow_ns;     // what a slow operation takes at most
+    uint64_t capacity;    // bytes
 };
 // path: any on that device; the device exists.
 struct sim_disk_faults *sim_disk_faults(struct os_host *host, const char *path);

@@ -284,3 +284,35 @@ Test(embedded, a_failed_write_breaks_the_store) {
     bench_store_close(&b, store);
     bench_close(&b);
 }
+
+// The job that makes a new file waits until there is a descriptor for it; the store does not break.
+Test(embedded, no_descriptor_for_a_new_file) {
+    struct bench b;
+    bench_open(&b);
+    struct metastore *store = bench_store(&b, 1);
+    cr_assert_eq(do_create(store, "/a", "kept", 0), METASTORE_OK);
+    struct rlimit before, none;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    struct metastore_change change = metastore_set_node("/a", octets("x"), -1);
+    struct metastore_write write;
+    int count = 0;
+    do { // what is appended needs no descriptor
+        cr_assert_lt(count++, 1000, "the file is never made anew");
+        write = (struct metastore_write){.call.flow = bell_of(b.control), .changes = &change, .count = 1};
+        metastore_write_start(store, &write);
+        const uint64_t end_ms = core_now_ms(b.control) + 300; // it would be answered long before
+        while (core_now_ms(b.control) < end_ms && !write.call.done) {
+            os_ring_doorbell(b.control->os);
+            core_turn(b.control);
+        }
+    } while (write.call.done && write.call.result == METASTORE_OK);
+    cr_assert_not(write.call.done, "%s", store->failure);
+    cr_assert_neq(store->state, METASTORE_BROKEN);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    bench_until(b.control, &write.call.done);
+    cr_assert_eq(write.call.result, METASTORE_OK);
+    bench_store_close(&b, store);
+    bench_close(&b);
+}

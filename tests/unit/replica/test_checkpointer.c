@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,6 +118,34 @@ Test(checkpointer, tries_again_on_a_full_disk, .timeout = 60) {
     cr_assert_eq(w.wait.error, KAFKA_ERROR_NONE);
     cr_assert_eq(access(d.file, F_OK), 0);
     cr_assert_eq(d.dir.space_told, LOG_DIR_HAS_SPACE);
+    desk_close(&d);
+}
+
+// Nothing is wrong with the disk, and no line says so.
+Test(checkpointer, tries_again_when_there_are_no_descriptors, .timeout = 60) {
+    struct desk d;
+    struct rlimit before, none;
+    desk_open(&d);
+    cr_assert_eq(await(&d, 0), KAFKA_ERROR_NONE);
+    unlink(d.file);
+    memset(d.checkpointer.written, 0, 3 * sizeof *d.checkpointer.written);
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    struct party w = {.wait = {.tries_left = 1000, .done = waiter_done}};
+    checkpointer_await(&d.checkpointer, &w.wait);
+    while (w.wait.tries_left == 1000)
+        turn(&d);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    cr_assert_not(w.done);
+    cr_assert(d.checkpointer.shortage_told, "a line says why");
+    cr_assert_eq(d.dir.space_told, LOG_DIR_HAS_SPACE);
+    cr_assert_not(log_dir_is_failed(&d.dir));
+    while (!w.done)
+        turn(&d);
+    cr_assert_eq(w.wait.error, KAFKA_ERROR_NONE);
+    cr_assert_eq(access(d.file, F_OK), 0);
+    cr_assert_not(d.checkpointer.shortage_told);
     desk_close(&d);
 }
 
