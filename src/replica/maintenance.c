@@ -15,6 +15,13 @@ static const char *const FAILED[] = {[LOG_APPLY_RETENTION] = "retention_failed",
                                      [LOG_EXPIRE_PRODUCERS] = "producer_expiry_failed",
                                      [LOG_CHECKPOINT] = "checkpoint_failed"};
 
+static const uint64_t NEVER = UINT64_MAX;
+
+// As in Kafka's scheduler a period of 0 means once.
+static uint64_t next_due_ms(uint64_t now_ms, uint64_t interval_ms) {
+    return interval_ms == 0 ? NEVER : now_ms + interval_ms;
+}
+
 static struct maintenance *self(struct flow *flow) {
     return container_of(flow, struct maintenance, flow);
 }
@@ -23,6 +30,8 @@ static void sleep_set(struct maintenance *m) {
     uint64_t now_ms = core_now_ms(m->replicas->core);
     uint64_t due_ms = m->retention_due_ms < m->checkpoint_due_ms ? m->retention_due_ms : m->checkpoint_due_ms;
     if (m->producers_due_ms < due_ms) due_ms = m->producers_due_ms;
+    m->timer.fired = false;
+    if (due_ms == NEVER) return;
     flow_timer_set(&m->timer, &m->flow, due_ms > now_ms ? due_ms - now_ms : 0);
 }
 
@@ -50,13 +59,13 @@ static flow_next maintenance_step_sleep(struct flow *flow) {
     uint64_t now_ms = core_now_ms(flow->core);
     if (now_ms >= m->retention_due_ms) {
         m->kind = LOG_APPLY_RETENTION;
-        m->retention_due_ms = now_ms + m->intervals.retention_ms;
+        m->retention_due_ms = next_due_ms(now_ms, m->intervals.retention_ms);
     } else if (now_ms >= m->producers_due_ms) {
         m->kind = LOG_EXPIRE_PRODUCERS;
-        m->producers_due_ms = now_ms + m->intervals.producers_ms;
+        m->producers_due_ms = next_due_ms(now_ms, m->intervals.producers_ms);
     } else if (now_ms >= m->checkpoint_due_ms) {
         m->kind = LOG_CHECKPOINT;
-        m->checkpoint_due_ms = now_ms + m->intervals.checkpoint_ms;
+        m->checkpoint_due_ms = next_due_ms(now_ms, m->intervals.checkpoint_ms);
     } else {
         sleep_set(m);
         return FLOW_WAIT;

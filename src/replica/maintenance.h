@@ -6,7 +6,7 @@
 #include "replica/partition.h"
 
 struct maintenance_intervals {
-    uint64_t retention_ms, producers_ms, checkpoint_ms;
+    uint64_t retention_ms, producers_ms, checkpoint_ms; // 0: once
     uint64_t initial_delay_ms; // the first retention and the first checkpoint come then, as Kafka's
 };
 struct maintenance {
