@@ -126,6 +126,7 @@ def sessions(player):
 def wait(player, what, version, values, event, within_s=8):
     """A request that waits up to 20 s, and what ends it."""
     player.send(FETCH, version, "waiter", **{"MaxWaitMs": 20000, "MinBytes": BIG, **values})
+    player.wait_until_taken("waiter")
     time.sleep(0.3)  # it is parked; if it were not, its answer would tell
     event()
     player.receive_soon(f"{what} v{version}", "waiter", within_s)

@@ -8,6 +8,7 @@ Failure modes: those of lib/answers.py; a topic that cannot be made is an assert
 
 import hashlib
 import json
+import pathlib
 import re
 import struct
 import time
@@ -120,6 +121,14 @@ class Player(answers.Player):
         rows.sort(key=lambda row: (str(row["Topic"]), row["PartitionIndex"]))
         return " ".join(json.dumps(part, sort_keys=True) for part in [shown, *rows])
 
+    def wait_until_taken(self, on, within_s=20):
+        """Waits until the broker has read what was sent. The thread that serves a connection may not have run for a while
+        on a busy machine: what is done meanwhile over another connection would come first."""
+        end = time.monotonic() + within_s
+        while unread_by_peer(self.on(on).socket) > 0:
+            assert time.monotonic() < end, f"the broker does not read from {on}"
+            time.sleep(0.01)
+
     def receive_soon(self, what, on, within_s):
         """The answer to what was sent before; later than that is told."""
         begin = time.monotonic()
@@ -137,6 +146,17 @@ class Player(answers.Player):
             lines.append(f"== {name}")
             lines += [f"{what} v{ranges(versions)}: {line}" for (what, line), versions in given.items()]
         return lines
+
+
+def unread_by_peer(connection):
+    """The bytes that wait in the receive queue of the connection's other end, which is on this machine too."""
+    ports = f"{connection.getpeername()[1]:04X}", f"{connection.getsockname()[1]:04X}"
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):  # a JVM's sockets are in the latter
+        for line in pathlib.Path(table).read_text(encoding="ascii").splitlines()[1:]:
+            local, remote, queues = (line.split()[i] for i in (1, 2, 4))
+            if (local.rpartition(":")[2], remote.rpartition(":")[2]) == ports:
+                return int(queues.rpartition(":")[2], 16)
+    return 0  # it has been closed: the answer tells
 
 
 def shown_records(value):
