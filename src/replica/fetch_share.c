@@ -169,18 +169,23 @@ static flow_next fetch_share_step_read(struct flow *flow) {
     return FLOW_NEXT;
 }
 
+// Whether another read of the partition would tell something else. Nobody was woken for what came while later reads
+// waited for the disk: new records, an epoch, a failure, the end of the replica, a log start behind the offset.
+static bool part_has_changed(const struct fetch_share *share, const struct fetch_part *part) {
+    const struct partition *p = part->partition;
+    return partition_check_leader(p, part->current_leader_epoch) != KAFKA_ERROR_NONE ||
+           partition_visible_end(p, share->read_committed) != part->read.max_offset ||
+           log_start_offset(p->log) > part->offset;
+}
+
 static flow_next fetch_share_step_decide(struct flow *flow) {
     struct fetch_share *share = self(flow);
     uint64_t now_ns = os_now_ns(flow->core->os);
     if (flow->stop || share->must_answer || share->bytes >= share->min_bytes || now_ns >= share->deadline_ns) {
         return FLOW_GOTO(fetch_share, reply);
     }
-    // What the reads saw may have changed while later ones waited for the disk: then there is no need to park.
-    for (size_t i = 0; i < share->part_count; i++) {
-        struct fetch_part *part = &share->parts[i];
-        if (partition_visible_end(part->partition, share->read_committed) != part->read.max_offset)
-            return FLOW_GOTO(fetch_share, begin);
-    }
+    for (size_t i = 0; i < share->part_count; i++)
+        if (part_has_changed(share, &share->parts[i])) return FLOW_GOTO(fetch_share, begin);
     for (size_t i = 0; i < share->part_count; i++)
         partition_watch_add(share->parts[i].partition, &share->parts[i].watch, flow);
     flow_timer_set(&share->timer, flow, (share->deadline_ns - now_ns + 999999) / 1000000);
