@@ -155,7 +155,8 @@ def waiting(player):
             player.append(name, batch(2))
             player.delete_records(name, 12)
 
-        wait(player, "the start passed it", v, fetch(player, v, rows, **short), move)
+        # At the end of its time for Kafka; on a slow disk the two writes before take more than `short`.
+        wait(player, "the start passed it", v, fetch(player, v, rows, MaxWaitMs=6000, MinBytes=BIG), move)
         wait(player, "enough", v, fetch(player, v, [(name, 0, 12)], MaxWaitMs=20000, MinBytes=50), lambda: player.append(name, batch(1)))
         rows = [(name, 0, 13), ("nosuch", 0, 0)]
         wait(player, "not there beside it", v, fetch(player, v, rows, **short), lambda: None)
