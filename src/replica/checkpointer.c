@@ -69,15 +69,16 @@ static void tell_of_shortage(struct checkpointer *c, int shortage) {
 
 void checkpointer_start(struct checkpointer *c, struct core *control, struct log_dir **dirs, int dir_count,
                         int data_cores, uint64_t interval_ms) {
-    *c = (struct checkpointer){
-        .core = control, .dirs = dirs, .dir_count = dir_count, .data_cores = data_cores, .interval_ms = interval_ms};
+    *c = (struct checkpointer){.core = control, .dirs = dirs, .dir_count = dir_count, .data_cores = data_cores};
+    // 0 is a legal setting, which Kafka takes as "once"; here these rounds write the recovery points too.
+    c->interval_ms = interval_ms ? interval_ms : RETRY_MS;
     c->written = calloc((size_t)dir_count * FILES_A_DIRECTORY, sizeof *c->written);
     ASSERT(c->written != NULL);
     list_init(&c->waiting);
     list_init(&c->in_round);
     tell_of_space(c); // what the opening has found
     flow_start(&c->flow, &checkpointer_flow, control);
-    flow_timer_set(&c->timer, &c->flow, interval_ms);
+    flow_timer_set(&c->timer, &c->flow, c->interval_ms);
 }
 
 void checkpointer_await(struct checkpointer *c, struct checkpointer_wait *wait) {

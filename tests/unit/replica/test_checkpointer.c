@@ -46,12 +46,16 @@ static void desk_open(struct desk *d) {
     checkpointer_start(&d->checkpointer, core_control(d->set), d->dirs, 1, 1, 5);
 }
 
-static void desk_close(struct desk *d) {
+static void stop(struct desk *d, struct checkpointer *checkpointer) {
     struct flow nobody = {0};
     bool done = false;
-    checkpointer_stop(&d->checkpointer, &nobody, &done);
+    checkpointer_stop(checkpointer, &nobody, &done);
     while (!done)
         turn(d);
+}
+
+static void desk_close(struct desk *d) {
+    stop(d, &d->checkpointer);
     core_set_destroy(d->set);
     static const char *const names[] = {"recovery-point-offset-checkpoint", "log-start-offset-checkpoint",
                                         "replication-offset-checkpoint"};
@@ -85,6 +89,16 @@ static int16_t await(struct desk *d, uint32_t tries_left) {
     while (!w.done)
         turn(d);
     return w.wait.error;
+}
+
+Test(checkpointer, an_interval_of_0_does_not_spin, .timeout = 60) {
+    struct desk d;
+    struct checkpointer another;
+    desk_open(&d);
+    checkpointer_start(&another, core_control(d.set), d.dirs, 1, 1, 0);
+    cr_assert_geq(another.interval_ms, 1000);
+    stop(&d, &another);
+    desk_close(&d);
 }
 
 Test(checkpointer, tells_whether_it_wrote, .timeout = 60) {
