@@ -3,6 +3,7 @@
 //
 // The partition being worked on is held, so its place in the list stays valid however others come and go meanwhile.
 #include "replica/maintenance.h"
+#include "base/bits.h"
 #include "core/line.h"
 #include "tailrace/error.h"
 #include <stdio.h>
@@ -52,21 +53,30 @@ void maintenance_stop(struct maintenance *m, struct flow *flow, bool *done) {
     flow_stop(&m->flow);
 }
 
+// What has been due for longest comes first: an interval shorter than its own pass does not keep the others from
+// theirs.
+static bool choose_pass(struct maintenance *m, uint64_t now_ms) {
+    const struct {
+        enum log_work_kind kind;
+        uint64_t *due_ms, interval_ms;
+    } passes[] = {{LOG_APPLY_RETENTION, &m->retention_due_ms, m->intervals.retention_ms},
+                  {LOG_EXPIRE_PRODUCERS, &m->producers_due_ms, m->intervals.producers_ms},
+                  {LOG_CHECKPOINT, &m->checkpoint_due_ms, m->intervals.checkpoint_ms}};
+    size_t first = 0;
+    for (size_t i = 1; i < ARRAY_LENGTH(passes); i++)
+        if (*passes[i].due_ms < *passes[first].due_ms) first = i;
+    if (now_ms < *passes[first].due_ms) return false;
+    m->kind = passes[first].kind;
+    *passes[first].due_ms = next_due_ms(now_ms, passes[first].interval_ms);
+    return true;
+}
+
 static flow_next maintenance_step_sleep(struct flow *flow) {
     struct maintenance *m = self(flow);
     if (flow->stop) return FLOW_DONE(flow, KAFKA_ERROR_NONE);
     if (!m->timer.fired) return FLOW_WAIT;
     uint64_t now_ms = core_now_ms(flow->core);
-    if (now_ms >= m->retention_due_ms) {
-        m->kind = LOG_APPLY_RETENTION;
-        m->retention_due_ms = next_due_ms(now_ms, m->intervals.retention_ms);
-    } else if (now_ms >= m->producers_due_ms) {
-        m->kind = LOG_EXPIRE_PRODUCERS;
-        m->producers_due_ms = next_due_ms(now_ms, m->intervals.producers_ms);
-    } else if (now_ms >= m->checkpoint_due_ms) {
-        m->kind = LOG_CHECKPOINT;
-        m->checkpoint_due_ms = next_due_ms(now_ms, m->intervals.checkpoint_ms);
-    } else {
+    if (!choose_pass(m, now_ms)) {
         sleep_set(m);
         return FLOW_WAIT;
     }

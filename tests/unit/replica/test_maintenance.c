@@ -85,3 +85,16 @@ Test(maintenance, intervals_begin_anew_with_every_pass, .timeout = 60) {
     cr_assert_gt(b.maintenance.checkpoint_due_ms, second_ms);
     bench_close(&b);
 }
+
+Test(maintenance, what_has_been_due_for_longest_comes_first, .timeout = 60) {
+    struct bench b;
+    const struct maintenance_intervals intervals = {.producers_ms = DAY_MS, .retention_ms = 1, .checkpoint_ms = DAY_MS};
+    bench_open(&b, &intervals);
+    const uint64_t retention_ms = b.maintenance.retention_due_ms, checkpoint_ms = --b.maintenance.checkpoint_due_ms;
+    for (int i = 0; i < TURNS_MAX && b.maintenance.checkpoint_due_ms == checkpoint_ms; i++) {
+        cr_assert_eq(b.maintenance.retention_due_ms, retention_ms, "retention has not been due for so long");
+        turn(&b);
+    }
+    cr_assert_gt(b.maintenance.checkpoint_due_ms, checkpoint_ms);
+    bench_close(&b);
+}
