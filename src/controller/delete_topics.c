@@ -204,9 +204,9 @@ static flow_next deletion_step_stop(struct flow *flow) {
         if (d->replicas_failed == 0) continue;
         d->failed = true;
         line(t->p.controller->core, LINE_ERROR, "controller", d->name.data, "deletion_stuck",
-             "replicas=%zu reason=\"a log directory that may have them is offline or full; the topic stays hidden\" "
-             "todo=\"repair the directory (the lines directory_failed name it) or make space, then restart the broker: "
-             "it deletes the rest\"",
+             "replicas=%zu reason=\"a log directory that may have them is offline or full, or no file could be opened; "
+             "the topic stays hidden\" todo=\"repair the directory (the lines directory_failed name it), make space or "
+             "raise the limit of open files, then restart the broker: it deletes the rest\"",
              d->replicas_failed);
     }
     return FLOW_NEXT;
