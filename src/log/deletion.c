@@ -42,10 +42,8 @@ int deletion_mark_directory(struct os_host *host, const char *parent, const char
     int directory = directory_open(host, parent);
     if (directory < 0) return directory;
     int error = os_rename(host, from, to);
-    if (os_is_full_disk(error)) { // the longer name does not fit into the parent
-        *is_deleted = true;
-        error = directory_delete(host, from);
-    }
+    *is_deleted = os_is_full_disk(error); // the longer name does not fit into the parent
+    if (*is_deleted) error = directory_delete(host, from);
 #ifdef TAILRACE_PLANT_REMOVAL_UNSYNCED
     os_close(host, directory);
     return error;

@@ -3,6 +3,7 @@
 // done, and the next attempt does all of it.
 #include "live.h"
 #include "log/checkpoint.h"
+#include "log/deletion.h"
 #include "log/files.h"
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -166,6 +167,23 @@ Test(shortage, a_partition_that_cannot_be_removed) {
     cr_assert_eq(log_remove_run(live.fixture.host, &removal), KAFKA_ERROR_NONE);
     cr_assert_not(fixture_has(&live.fixture, "orders-0"));
     live.log = NULL;
+    live_close(&live);
+}
+
+// The first attempt may have found no room for the name and no descriptor to delete the directory, and the next one
+// room: then there is a directory to be deleted.
+Test(shortage, a_directory_that_is_renamed_in_the_end_is_not_deleted_yet) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    live_open(&live, &config);
+    fixture_mkdir(&live.fixture, "gone-0");
+    const char *from = fixture_path(&live.fixture, "gone-0");
+    const char *to = fixture_path(&live.fixture, "gone-0.0123456789abcdef0123456789abcdef-delete");
+    const char *parent = fixture_path(&live.fixture, ".");
+    bool is_deleted = true;
+    cr_assert_eq(deletion_mark_directory(live.fixture.host, parent, from, to, &is_deleted), 0);
+    cr_assert_not(is_deleted);
+    cr_assert(fixture_has(&live.fixture, "gone-0.0123456789abcdef0123456789abcdef-delete"));
     live_close(&live);
 }
 
