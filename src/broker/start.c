@@ -109,7 +109,9 @@ static flow_next start_step_open_dir(struct flow *flow) {
                                         .cluster_id = b->cluster_id,
                                         .reserve_bytes = config_i64(b->config, CONFIG_TAILRACE_DISK_RESERVE_BYTES),
                                         .may_fail = b->next > 0,
-                                        .core_count = b->data_cores};
+                                        .core_count = b->data_cores,
+                                        .all_paths = b->dir_paths,
+                                        .all_count = b->dir_count};
     flow_op_init(&b->op, flow);
     os_offload(b->control->os, &b->op.op, log_dir_open_run, &b->dir_open);
     return FLOW_NEXT;

@@ -6,7 +6,7 @@
 // What may go wrong: an error of the disk; another process has the lock; foreign ids; a directory that no broker has
 // made (Kafka refuses it, as it may be somebody's data); a damaged high watermark checkpoint. A damaged recovery point
 // or log start checkpoint costs time only: it is taken for missing, and *reason says so. *reason also names a partition
-// that the recovery points know and that is not there.
+// that the recovery points know and that is neither there nor in another directory of the broker.
 #include "log/log_dir.h"
 #include "base/assert.h"
 #include "log/checkpoint.h"
@@ -208,6 +208,18 @@ static bool is_being_deleted(const struct opening *o, const struct checkpoint_en
     return false;
 }
 
+// A stopped broker's partition may be moved from one directory to another by hand; the checkpoint of the first still
+// has it.
+static bool is_in_another(const struct opening *o, const char *name) {
+    for (int i = 0; i < o->open->all_count; i++) {
+        char path[FILES_PATH_MAX];
+        struct os_stat stat;
+        if (path_join(path, o->open->all_paths[i], name) && os_stat(o->host, path, &stat) == 0 && stat.is_directory)
+            return true;
+    }
+    return false;
+}
+
 // Such a partition begins anew, empty, as in Kafka: an operator may want just that, but must not miss it otherwise.
 static void warn_of_missing(struct opening *o, const struct checkpoint *recovery_point) {
     const struct checkpoint_entry *first = NULL;
@@ -217,7 +229,7 @@ static void warn_of_missing(struct opening *o, const struct checkpoint *recovery
         char name[DIR_NAME_BYTES_MAX + 1];
         if (e->offset <= 0 || strlen(e->topic) + 12 > DIR_NAME_BYTES_MAX) continue;
         dir_name_print(name, e->topic, e->partition);
-        if (name_list_has(&o->names, name) || is_being_deleted(o, e)) continue;
+        if (name_list_has(&o->names, name) || is_being_deleted(o, e) || is_in_another(o, name)) continue;
         if (!first) first = e;
         count++;
     }

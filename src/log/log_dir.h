@@ -69,6 +69,9 @@ struct log_dir_open {
     int64_t reserve_bytes;  // as log_dir_reserve()
     bool may_fail;          // the broker can do without it
     int core_count;         // of cores with logs of it: 0 to CORES_MAX
+    // All directories of the broker (this one may be among them): a partition that is in one of them is not missing.
+    char *const *all_paths;
+    int all_count;
     // out
     struct log_dir *dir;                  // NULL on error; with may_fail sometimes one that has failed
     char reason[512];                     // what was wrong and what to do; or, with a dir, a warning; else ""

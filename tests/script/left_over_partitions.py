@@ -7,6 +7,7 @@ order everything is there as before.
 import time
 
 import broker
+import long_batch
 import wire
 
 DEADLINE_S = 30
@@ -50,7 +51,17 @@ def main():
         assert "partitions_without_topic count=2 " in server.log_path.read_text()
         with start(server, "one", "two") as connection:
             assert offsets_once_loaded(connection) == {("kept", 0): 0, ("kept", 1): 0}
+            assert long_batch.produce(connection, "kept", 0, long_batch.small())[0] == 0
         assert server.stop() == 0
+        # Moved by hand to the directory that the other one is not in: neither missing nor left over.
+        place = next(server.directory.glob("*/kept-0"))
+        new_place = server.directory / ({"one", "two"} - {place.parent.name}).pop() / "kept-0"
+        place.rename(new_place)
+        said = server.log_path.stat().st_size
+        with start(server, "one", "two") as connection:
+            assert offsets_once_loaded(connection) == {("kept", 0): 1, ("kept", 1): 0}
+        assert server.stop() == 0
+        assert new_place.exists() and b" WARN " not in server.log_path.read_bytes()[said:]
     print("what is left over is named and left alone")
 
 

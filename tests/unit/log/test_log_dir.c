@@ -132,6 +132,27 @@ Test(log_dir, partitions_and_checkpoints) {
     fixture_close(&f);
 }
 
+// Somebody has moved it from one directory of the broker to another.
+Test(log_dir, a_partition_in_another_directory_is_not_missing) {
+    struct fixture f;
+    fixture_open(&f);
+    fixture_mkdir(&f, "data");
+    fixture_mkdir(&f, "other");
+    fixture_mkdir(&f, "other/moved-0");
+    fixture_write_text(&f, "other/moved-1", "no directory");
+    fixture_write_text(&f, "data/recovery-point-offset-checkpoint", "0\n2\nmoved 0 9\nmoved 1 8\n");
+    char *paths[] = {strdup(fixture_path(&f, "data")), strdup(fixture_path(&f, "other"))};
+    struct log_dir_open open = {
+        .path = paths[0], .broker_id = -1, .cluster_id = "", .all_paths = paths, .all_count = ARRAY_LENGTH(paths)};
+    cr_assert_eq(log_dir_open_run(f.host, &open), 0, "%s", open.reason);
+    cr_assert_not_null(strstr(open.reason, "missing here: 1, first moved-1, "), "%s", open.reason);
+    log_dir_open_free(&open);
+    log_dir_close(f.host, open.dir, false);
+    for (size_t i = 0; i < ARRAY_LENGTH(paths); i++)
+        free(paths[i]);
+    fixture_close(&f);
+}
+
 Test(log_dir, what_it_refuses_leaves_everything_alone) {
     static const struct {
         const char *name, *text; // text NULL: a directory
