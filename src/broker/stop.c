@@ -176,6 +176,10 @@ static void cores_send(struct broker *b, void (*begin)(struct core *core, struct
 static flow_next broker_stop_step_listeners(struct flow *flow) {
     struct broker *b = self(flow);
     if (b->pending > 0) return FLOW_WAIT;
+    // Whoever waits for a shortage to pass (a full disk, no descriptors) does not any more: connections end with the
+    // answers to what is in progress, and a deletion of topics would keep them for the timeout of its client.
+    if (b->checkpointer_runs) checkpointer_hurry(&b->checkpointer);
+    if (b->controller) embedded_hurry(b->store);
     cores_send(b, connections_close_begin);
     return FLOW_NEXT;
 }
@@ -200,9 +204,6 @@ static flow_next broker_stop_step_watch(struct flow *flow) {
     struct broker *b = self(flow);
     if (!b->done_flag) return FLOW_WAIT;
     b->done_flag = b->controller == NULL;
-    // Whoever waits for space on a full disk, does not any more.
-    if (b->checkpointer_runs) checkpointer_hurry(&b->checkpointer);
-    if (b->controller) embedded_hurry(b->store);
     if (b->controller) controller_stop(b->controller, flow, &b->done_flag);
     return FLOW_NEXT;
 }

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """An orderly stop, as clients see it: whatever of a pipelining producer took effect has been answered, and it reads all its answers
 and then the end of the stream, whether it goes on sending or does not read before the broker is gone. What only waits (a Fetch,
-a JoinGroup, a CreateTopics, each for ten minutes) does not hold up the stop. A second signal does not wait for it: the broker ends at
-once, as if it had been killed, and what was acknowledged is there at the next start.
+a JoinGroup, a CreateTopics, each for ten minutes; a deletion that has no descriptors) does not hold up the stop. A second
+signal does not wait for it: the broker ends at once, as if it had been killed, and what was acknowledged is there at the next start.
 """
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import threading
+import time
 
 import answers
 import broker
@@ -22,6 +24,7 @@ TEN_MINUTES_MS = 600000
 GAVE_UP = b"does not wait for its answers"  # the broker's patience ended first: the machine is too slow to show anything
 NOT_LEADER, REQUEST_TIMED_OUT, LOAD_IN_PROGRESS, NOT_COORDINATOR, TOPIC_ALREADY_EXISTS = 6, 7, 14, 16, 36
 NO_BROKER = 7
+DEADLINE_S = 60
 BATCH = records.batch(records.records([b"v" * 500]))
 
 
@@ -196,6 +199,35 @@ def asked_twice(server):
     assert server.stop() == 0
 
 
+def deletes(client):
+    """Asks for a deletion that may take ten minutes."""
+    with contextlib.suppress(OSError, wire.WireError):
+        client.delete_topic("empty", TEN_MINUTES_MS)
+
+
+def out_of_descriptors(server):
+    """A deletion waits for descriptors, and its client for the deletion: neither holds up the stop."""
+    said = server.log_path.stat().st_size
+    server.start()
+    with wire.Connection(server.address, timeout_s=60) as client:
+        _, most = resource.prlimit(server.pid(), resource.RLIMIT_NOFILE)
+        resource.prlimit(server.pid(), resource.RLIMIT_NOFILE, (3, most))
+        asker = threading.Thread(target=deletes, args=(client,))
+        asker.start()
+        try:
+            end = time.monotonic() + DEADLINE_S
+            while b" checkpoint_delayed " not in server.log_path.read_bytes()[said:]:
+                assert time.monotonic() < end, server.process.log_tail()
+                time.sleep(0.02)
+            assert server.stop() == 0
+        finally:
+            if server.process.running():
+                server.kill()
+            asker.join()
+    server.start()
+    assert server.stop() == 0
+
+
 def main():
     properties = {"tailrace.cores": 2, "offsets.topic.num.partitions": 4, "log.retention.ms": -1}
     with broker.Tailrace(properties) as server:
@@ -207,6 +239,7 @@ def main():
         all_is_answered(server, reads_late)
         what_waits(server)
         asked_twice(server)
+        out_of_descriptors(server)
     print("what took effect was answered; what waited held up nothing, nor did the stop itself")
 
 
