@@ -57,12 +57,20 @@ static void collect_index(struct save *save, struct segment *segment, bool is_fi
     entry->trim = is_final || segment->indexes_trim;
 }
 
-// A snapshot that is not at the base of a segment is only good until there is a newer one.
-static int64_t stale_snapshot(const struct log *log) {
-    int64_t offset = log->producers.snapshot_offset;
+static bool is_base(const struct log *log, int64_t offset) {
     for (size_t i = 0; i < log->segment_count; i++)
-        if (log->segments[i]->base_offset == offset) return -1;
-    return offset;
+        if (log->segments[i]->base_offset == offset) return true;
+    return false;
+}
+
+// A snapshot that is not at the base of a segment is only good until there is a newer one. It is the last that was
+// written, or, if a segment was rolled since, the last checkpoint's.
+static int64_t stale_snapshot(const struct log *log) {
+    const int64_t candidates[] = {log->producers.snapshot_offset, log->durable_snapshot};
+    for (size_t i = 0; i < ARRAY_LENGTH(candidates); i++)
+        if (candidates[i] >= 0 && candidates[i] != log->end_offset && !is_base(log, candidates[i]))
+            return candidates[i];
+    return -1;
 }
 
 void save_collect(struct log *log, struct save *save, bool is_final) {
@@ -76,6 +84,7 @@ void save_collect(struct log *log, struct save *save, bool is_final) {
     }
     if (log->end_offset > log->start_offset && log->producers.snapshot_offset == log->end_offset) {
         save->sync_snapshot = log->durable_snapshot != log->end_offset;
+        if (save->sync_snapshot) save->stale_snapshot = stale_snapshot(log);
     } else if (log->end_offset > log->start_offset) {
         save->snapshot_bytes = producers_snapshot_bytes(&log->producers);
         save->snapshot = malloc(save->snapshot_bytes);

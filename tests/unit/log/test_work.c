@@ -6,6 +6,7 @@
 #include "log/shard.h"
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -175,6 +176,26 @@ Test(work, a_checkpoint_moves_the_recovery_point) {
     free(fixture_read(&live.fixture, "orders-0/00000000000000000000.index", &size_bytes));
     cr_assert_eq(size_bytes, 8 * live.log->segments[0]->index.count);
     cr_assert_gt(size_bytes, 0);
+    live_close(&live);
+}
+
+// A checkpoint's snapshot goes with the next checkpoint, also if a segment was rolled between them.
+Test(work, snapshots_of_checkpoints_do_not_pile_up) {
+    struct live live;
+    struct topic_config config = live_config(2000);
+    live_open(&live, &config);
+    for (int i = 0; i < 30; i++) {
+        live_fill(&live, 2, &five);
+        cr_assert_eq(live_work(&live, LOG_CHECKPOINT, 0), 0);
+    }
+    cr_assert_gt(live.log->segment_count, 3);
+    for (int64_t offset = 5, segment = 1; offset < live.log->end_offset; offset += 5) {
+        char name[64];
+        snprintf(name, sizeof name, "orders-0/%020lld.snapshot", (long long)offset);
+        bool is_base = segment < (int64_t)live.log->segment_count && live.log->segments[segment]->base_offset == offset;
+        cr_assert_eq(fixture_has(&live.fixture, name), is_base, "%s", name);
+        if (is_base) segment++;
+    }
     live_close(&live);
 }
 
