@@ -511,7 +511,7 @@ static int check_orphans(struct verifying *c, const struct inspect_segments *seg
         if (!file_name_parse(str_of(names.names[i]), &base, &suffix)) continue;
         bool is_index = str_is(suffix, ".index") || str_is(suffix, ".timeindex") || str_is(suffix, ".txnindex");
         if (!is_index || has_segment(segments, base)) continue;
-        // Nothing but a hand that removed the log leaves one between two others.
+        // Between two others, and after a clean stop: the log was removed by hand, as far as is known.
         bool is_lost = str_is(suffix, ".index") && is_between(segments, base);
         find(c, is_lost, names.names[i], -1, "there is no .log file beside it: %s",
              is_lost ? "the records of a segment are missing" : "the next start deletes it");

@@ -125,7 +125,8 @@ static int64_t finish_swap(struct loading *l, const struct name_list *names) {
     return error;
 }
 
-// Between segments that are there no crash leaves an index without its log: somebody else has removed the log.
+// An index without its log between segments that are there: no crash of ours leaves it, so that somebody has removed
+// the log. (A Kafka that was killed while it truncated may leave one; the records are missing all the same.)
 static void note_orphan(struct loading *l, const struct name_list *names, int64_t base_offset) {
     bool is_above = false, is_below = false;
     for (size_t i = 0; i < names->count; i++) {

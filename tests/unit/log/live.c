@@ -255,6 +255,16 @@ int64_t check_range(struct live *live, const struct log_read *read, int64_t offs
     return next;
 }
 
+void live_check_all(struct live *live) {
+    int64_t end = log_end_offset(live->log);
+    for (int64_t offset = log_start_offset(live->log); offset < end;) {
+        struct log_read read;
+        live_read(live, &read, offset, end, 2000);
+        offset = check_range(live, &read, offset, end);
+        log_read_release(live->log, &read);
+    }
+}
+
 int16_t live_work(struct live *live, enum log_work_kind kind, int64_t offset) {
     struct waker waker;
     waker_start(&waker, live->core);

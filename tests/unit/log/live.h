@@ -69,4 +69,6 @@ void live_read_committed(struct live *live, struct log_read *read, int64_t offse
 // Checks that the range of a read holds whole batches, whose first ends at or after `offset`; returns the offset behind
 // the last one.
 int64_t check_range(struct live *live, const struct log_read *read, int64_t offset, int64_t max_offset);
+// Reads the log from its start to its end, and checks every range.
+void live_check_all(struct live *live);
 int16_t live_work(struct live *live, enum log_work_kind kind, int64_t offset);

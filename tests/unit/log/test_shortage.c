@@ -42,13 +42,7 @@ static void lift(struct rlimit before) {
 
 static void check_all(struct live *live) {
     cr_assert_not(log_dir_is_failed(&live->dir), "%s", live->dir.failure_reason);
-    int64_t end = log_end_offset(live->log);
-    for (int64_t offset = log_start_offset(live->log); offset < end;) {
-        struct log_read read;
-        live_read(live, &read, offset, end, 2000);
-        offset = check_range(live, &read, offset, end);
-        log_read_release(live->log, &read);
-    }
+    live_check_all(live);
 }
 
 Test(shortage, a_checkpoint_comes_later) {

@@ -14,16 +14,6 @@ TestSuite(work, .timeout = 60);
 
 static const struct batch_spec five = {.count = 5, .value_bytes = 100, .time_ms = 10000};
 
-static void check_all(struct live *live) {
-    int64_t end = log_end_offset(live->log);
-    for (int64_t offset = log_start_offset(live->log); offset < end;) {
-        struct log_read read;
-        live_read(live, &read, offset, end, 2000);
-        offset = check_range(live, &read, offset, end);
-        log_read_release(live->log, &read);
-    }
-}
-
 Test(work, truncation_then_more) {
     struct live live;
     struct topic_config config = live_config(5000);
@@ -35,15 +25,15 @@ Test(work, truncation_then_more) {
         int64_t end = cuts[i] - cuts[i] % 5;
         cr_assert_eq(log_end_offset(live.log), end);
         cr_assert_leq(log_flushed_end(live.log), end);
-        check_all(&live);
+        live_check_all(&live);
         live_fill(&live, 8, &five);
         cr_assert_eq(log_end_offset(live.log), end + 40);
         live_flush(&live);
-        check_all(&live);
+        live_check_all(&live);
     }
     live_reopen(&live);
     cr_assert_eq(log_end_offset(live.log), 40);
-    check_all(&live);
+    live_check_all(&live);
     live_close(&live);
 }
 
@@ -77,11 +67,11 @@ Test(work, restart_at_another_offset) {
     live_reopen(&live); // with nothing in it
     cr_assert_eq(log_end_offset(live.log), 1000);
     live_fill(&live, 10, &five);
-    check_all(&live);
+    live_check_all(&live);
     live_flush(&live);
     live_reopen(&live);
     cr_assert_eq(log_end_offset(live.log), 1050);
-    check_all(&live);
+    live_check_all(&live);
     live_close(&live);
 }
 
@@ -103,7 +93,7 @@ Test(work, a_read_keeps_its_bytes_through_deletion) {
     log_read_release(live.log, &read);
     live_read(&live, &read, 61, 100, 500);
     cr_assert_eq(read.error, KAFKA_ERROR_OFFSET_OUT_OF_RANGE);
-    check_all(&live);
+    live_check_all(&live);
     while (fixture_has(&live.fixture, "orders-0/00000000000000000000.log.deleted")) {
         os_ring_doorbell(live.core->os);
         live_turn(&live);
@@ -128,7 +118,7 @@ Test(work, retention_by_size_and_by_time) {
     cr_assert_gt(log_start_offset(live.log), 0);
     cr_assert_leq(log_size_bytes(live.log), 8000 + 2000);
     cr_assert(fixture_has(&live.fixture, "orders-0/00000000000000000000.log.deleted"));
-    check_all(&live);
+    live_check_all(&live);
     config.retention_bytes = -1;
     config.retention_ms = 1000; // everything is of 1970: a new segment, and the rest goes
     log_set_config(live.log, &config);
@@ -137,7 +127,7 @@ Test(work, retention_by_size_and_by_time) {
     cr_assert_eq(log_start_offset(live.log), 150);
     cr_assert_eq(log_end_offset(live.log), 150);
     live_fill(&live, 2, &five);
-    check_all(&live);
+    live_check_all(&live);
     live_close(&live);
 }
 
@@ -422,7 +412,7 @@ Test(work, an_idle_log_has_no_file_and_no_index) {
     cr_assert_not(segment->indexes_resident);
     cr_assert_eq(live.log->shard->open_files, 0);
     live_fill(&live, 30, &(struct batch_spec){.count = 5, .value_bytes = 100, .time_ms = 20000});
-    check_all(&live);
+    live_check_all(&live);
     cr_assert_eq(live_work(&live, LOG_CHECKPOINT, 0), 0);
     be_idle(&live);
     live_end_log(&live, live.log, false);
@@ -460,6 +450,6 @@ Test(work, indexes_dropped_while_a_checkpoint_writes_them) {
     cr_assert_eq(save_finish(live.log, &save, 0), KAFKA_ERROR_NONE);
     for (size_t i = 0; i + 1 < live.log->segment_count; i++)
         cr_assert(live.log->segments[i]->indexes_durable);
-    check_all(&live);
+    live_check_all(&live);
     live_close(&live);
 }
